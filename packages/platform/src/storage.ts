@@ -1,6 +1,7 @@
 import type { CallId, Tenant } from '@switchhook/contracts'
 import type { LiveCalls } from './live-calls.ts'
 import type { KnownRecords, PlatformListener, StoredRecord } from './platform.ts'
+import type { CallGroup } from './simulator/call-group.ts'
 
 export interface RecordChange {
   readonly key: string
@@ -62,6 +63,16 @@ export const aliasTo = (alias: CallId, key: string, expectedVersion = 0): Record
   value: { alias } satisfies Alias,
   ttlMs: ALIAS_KEPT_MS,
 })
+
+/** For the calls of a group that no record names yet. @param known those that have been stored before */
+export const aliasesOf = (
+  { sessionId, calls }: CallGroup,
+  known: CallGroup['calls'],
+  keyOf: (callId: CallId) => string,
+): RecordChange[] =>
+  Object.values(calls).flatMap(({ callId }) =>
+    callId === sessionId || known[callId] !== undefined ? [] : [aliasTo(sessionId, keyOf(callId))],
+  )
 
 /** The storage of the Asterisk adapter. */
 export interface PbxMemory extends AdapterStorage {

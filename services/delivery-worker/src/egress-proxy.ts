@@ -1,19 +1,11 @@
 import { type Field, FieldError, optional } from '@switchhook/runtime'
 
-export interface EgressProxy {
-  /** Whether the connection to the proxy itself uses TLS. */
-  readonly isTls: boolean
-  /** A name, or an address without brackets. */
-  readonly host: string
-  readonly port: number
-  /** The value of `Proxy-Authorization`. A secret: never logged. */
-  readonly authorization?: string
-}
+export type EgressProxy = ReturnType<typeof parseProxyUrl>
 
 /** Reads `http://user:password@proxy.example:3128`. Unset: there is no proxy. */
 export const egressProxyField: Field<EgressProxy | undefined> = optional({ parse: parseProxyUrl, fallback: undefined })
 
-function parseProxyUrl(raw: string): EgressProxy {
+function parseProxyUrl(raw: string) {
   const url = URL.parse(raw)
   if (url === null || !/^https?:$/.test(url.protocol) || url.pathname + url.search + url.hash !== '/') {
     throw new FieldError('must be a URL such as http://proxy.example:3128, without a path')
@@ -22,9 +14,12 @@ function parseProxyUrl(raw: string): EgressProxy {
   const isTls = protocol === 'https:'
   const login = `${decoded(username)}:${decoded(password)}`
   return {
+    /** Whether the connection to the proxy itself uses TLS. */
     isTls,
+    /** A name, or an address without brackets. */
     host: hostname.replace(/^\[|\]$/g, ''),
     port: Number(port || (isTls ? 443 : 80)),
+    /** The value of `Proxy-Authorization`. A secret: never logged. */
     ...(login !== ':' && { authorization: `Basic ${Buffer.from(login).toString('base64')}` }),
   }
 }

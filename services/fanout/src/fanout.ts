@@ -42,7 +42,7 @@ export async function startFanout(service: Service<FanoutConfig>): Promise<Runni
     log,
   })
   shutdown.defer('delivery log', () => logBuffer.close())
-  const fannedOut = createFanoutMeter(metrics)
+  const countFannedOut = createFanoutMeter(metrics)
   const stored = createStoredDeliveries()
   const stop = await openIntake({
     config,
@@ -58,10 +58,11 @@ export async function startFanout(service: Service<FanoutConfig>): Promise<Runni
             subscriptions.matching(tenant, eventType, data, revision),
           publishDelivery: tracePublishDelivery(tracing, publish),
           now: () => new Date(),
-          addToLog: isLogOn || config.EVENT_JOURNAL_SIZE > 0 ? (event) => logBuffer.add(event) : () => {},
-          fannedOut: (event, deliveries, tookMs) => {
-            fannedOut(event, deliveries, tookMs)
-            charge(event, deliveries)
+          fannedOut: (event, tookMs) => {
+            const { eventType, tenant, subscriptionIds } = event
+            if (isLogOn || config.EVENT_JOURNAL_SIZE > 0) logBuffer.add(event)
+            countFannedOut(eventType, subscriptionIds.length, tookMs)
+            charge(tenant, subscriptionIds.length)
           },
           log,
         }),

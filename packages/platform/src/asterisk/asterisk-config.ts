@@ -13,7 +13,8 @@ import {
   text,
 } from '@switchhook/runtime'
 import { type PbxAgent, pbxAgents } from './agents.ts'
-import { type AsteriskDeps, isApplicationName } from './asterisk.ts'
+import type { AriServer } from './ari/ari-client.ts'
+import { isApplicationName } from './ari/channel-mark.ts'
 import { dialledNumber, isEndpointName } from './dial-string.ts'
 
 const checked = (expected: string, holds: (raw: string) => boolean, inner: Field<string> = text()): Field<string> => ({
@@ -43,10 +44,9 @@ const agentsSchema = {
 
 type AgentEntry = Pick<PbxAgent, 'agentUri' | 'tenant' | 'endpoint'> & Partial<Pick<PbxAgent, 'extension' | 'answer'>>
 
-const isServerUrl = (raw: string): boolean => {
-  if (!URL.canParse(raw)) return false
-  const { protocol, username, password, search, hash } = new URL(raw)
-  return ['http:', 'https:'].includes(protocol) && [username, password, search, hash].every((part) => part === '')
+function isServerUrl(raw: string): boolean {
+  const url = URL.parse(raw)
+  return url !== null && /^https?:$/.test(url.protocol) && url.username + url.password + url.search + url.hash === ''
 }
 
 const isHostList = (raw: string): boolean => raw.split(',').every((host) => /^[a-z0-9][a-z0-9.-]*$/.test(host.trim()))
@@ -168,6 +168,7 @@ const agentsOf = ({ ASTERISK_AGENTS }: Pick<AsteriskConfig, 'ASTERISK_AGENTS'>):
 
 type ManagerConfig = Pick<AsteriskConfig, 'ASTERISK_MANAGER_USER' | 'ASTERISK_MANAGER_PASSWORD_FILE'>
 
+/** null: no agent's phone answers a NOTIFY. */
 const managerOf = ({ ASTERISK_MANAGER_USER: user, ASTERISK_MANAGER_PASSWORD_FILE: password }: ManagerConfig) =>
   user === undefined || password === undefined ? null : { user, password }
 
@@ -177,12 +178,14 @@ type ServerConfig = Pick<
 >
 
 /** Asterisk's address and the credentials. The URL and the password must be set. */
-export const asteriskServer = (config: ServerConfig): AsteriskDeps['server'] => ({
+export const asteriskServer = (config: ServerConfig): AriServer => ({
   url: new URL(config.ASTERISK_URL ?? ''),
   user: config.ASTERISK_USER,
   password: config.ASTERISK_PASSWORD_FILE ?? '',
   ca: config.ASTERISK_CA_FILE ?? null,
 })
+
+export type AsteriskSettings = ReturnType<typeof asteriskSettings>
 
 /** The adapter's settings, from a configuration that the rules have accepted. */
 export const asteriskSettings = (config: AsteriskConfig) => ({

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type CallId, type Tenant, Unavailable } from '@switchhook/contracts'
 import { createKeyedQueue } from '@switchhook/runtime'
@@ -8,14 +7,15 @@ import { createAgentList } from '../list-agents.ts'
 import { createOneTalk } from '../one-talk.ts'
 import { type LegReport, type Platform, type PlatformListener, PlatformUnavailable } from '../platform.ts'
 import type { PbxMemory, Surroundings } from '../storage.ts'
-import { type PbxAgent, pbxAgents, provisioned } from './agents.ts'
-import { type AriServer, createAriClient } from './ari/ari-client.ts'
+import { pbxAgents, provisioned } from './agents.ts'
+import { createAriClient } from './ari/ari-client.ts'
 import type { AriEvent } from './ari/ari-model.ts'
 import { carryOut } from './ari/carry-out.ts'
+import { isApplicationName } from './ari/channel-mark.ts'
 import { reach } from './ari/read-calls.ts'
-import { createTalk, type ManagerLogin } from './ari/talk.ts'
+import { createTalk } from './ari/talk.ts'
 import { translateEvent } from './ari/translate-event.ts'
-import type { Trunk } from './dial-string.ts'
+import type { AsteriskSettings } from './asterisk-config.ts'
 import { createHandler } from './handle-event.ts'
 import { createLeftovers, type UnknownChannels } from './leftovers/leftovers.ts'
 import { createLink, type LinkState } from './link.ts'
@@ -28,17 +28,7 @@ import type { Callee } from './session/input.ts'
 import { createSessionStore, type SessionTimer } from './store/session-store.ts'
 import { createSessions, unreadable } from './store/sessions.ts'
 
-export interface AsteriskDeps extends Omit<Surroundings, 'listener'> {
-  readonly server: AriServer
-  /** For agents whose phones answer a NOTIFY; null: there are none. */
-  readonly manager: ManagerLogin | null
-  /** The Stasis application of this installation. */
-  readonly app: string
-  readonly agents: readonly PbxAgent[]
-  readonly trunk: Trunk
-  /** The number that called parties see unless the client names another one. */
-  readonly defaultCli: string
-  readonly ringSeconds: number
+export interface AsteriskDeps extends AsteriskSettings, Omit<Surroundings, 'listener'> {
   readonly memory: PbxMemory
   readonly leaseMs: number
   /** Rejects unless the memory holds the calls of this installation. Nothing in Asterisk is removed without it. */
@@ -54,11 +44,6 @@ export interface AsteriskPlatform extends Platform {
   /** Stops immediately without releasing anything, like a process that dies. For tests. */
   kill(): Promise<void>
 }
-
-/** The name is part of every channel's mark and of Asterisk's dialplan. */
-const APP_NAME = /^[A-Za-z0-9_-]{1,64}$/
-
-export const isApplicationName = (name: string): boolean => APP_NAME.test(name)
 
 const DEVICES = 'devices'
 /** A phone that registers again within this time keeps its calls. */
@@ -124,7 +109,6 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     server,
     app,
     memory,
-    owner: randomUUID(),
     leaseMs: deps.leaseMs,
     reach: () => reach(ari),
     onState: deps.onLink,
@@ -231,11 +215,10 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     listAgents: createAgentList(deps.agents.map(provisioned)),
     dial: (command) =>
       onceReached(async () => {
-        const { tenant, callId, agentUri, commandId, cli, correlationId } = command
+        const { tenant, agentUri, destination } = command
         const caller = parties.agent(tenant, agentUri)
-        const { refusal, ...called } = await parties.called(tenant, command.destination)
-        const dial = { tenant, callId, caller, called, commandId, cli, correlationId, refusal, channelId: null }
-        await sessions.begin(beginDial(dial, now()))
+        const { refusal, ...called } = await parties.called(tenant, destination)
+        await sessions.begin(beginDial({ ...command, caller, called, refusal, channelId: null }, now()))
       }),
     ...legCommands<Callee>({
       apply: ({ tenant, callId, agentUri }, step) => {

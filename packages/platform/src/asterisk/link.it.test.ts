@@ -36,7 +36,6 @@ function aLink(onOpen: () => Promise<void>, lease = async () => true) {
     server: { url, user: 'switchhook', password: 'secret', ca: null },
     app: 'test',
     memory: { lease, release: async () => {} } as never,
-    owner: 'one',
     leaseMs: LEASE_MS,
     reach: async () => {},
     onEvent: () => {},

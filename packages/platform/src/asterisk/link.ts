@@ -1,15 +1,12 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { PbxMemory } from '../storage.ts'
-import type { AriServer } from './ari/ari-client.ts'
+import type { PbxMemory, Surroundings } from '../storage.ts'
 import type { AriEvent } from './ari/ari-model.ts'
-import { type EventSocket, openEventSocket } from './ari/event-socket.ts'
+import { openEventSocket } from './ari/event-socket.ts'
+import type { AsteriskSettings } from './asterisk-config.ts'
 
-export interface LinkDeps {
-  readonly server: AriServer
-  readonly app: string
+export interface LinkDeps extends Pick<AsteriskSettings, 'server' | 'app'>, Pick<Surroundings, 'onError'> {
   readonly memory: PbxMemory
-  /** Names this process. */
-  readonly owner: string
   readonly leaseMs: number
   /** Rejects with the reason if Asterisk cannot be reached. A WebSocket that does not open gives no reason. */
   readonly reach: () => Promise<void>
@@ -17,7 +14,6 @@ export interface LinkDeps {
   /** The event stream is open. Events that arrive before this resolves are delivered afterwards. */
   readonly onOpen: () => Promise<void>
   readonly onState: (state: LinkState) => void
-  readonly onError: (message: string, error: unknown) => void
 }
 
 /** `standby`: another replica receives the events. `lost`: the stream is closed, or Redis does not say who has it. */
@@ -33,13 +29,13 @@ const MAX_PAUSE_MS = 5_000
  * newest client. The replica that holds the lease connects.
  */
 export function createLink(deps: LinkDeps) {
-  const { memory, app, owner, leaseMs, onError } = deps
+  const { memory, app, leaseMs, onError } = deps
+  /** Names this process. */
+  const owner = randomUUID()
   const leaseName = `asterisk:${app}`
   const stopping = new AbortController()
   let state: LinkState = 'lost'
   let running: Promise<void> | undefined
-  let socket: EventSocket | undefined
-  let isReleased = true
   const settled = Promise.withResolvers<void>()
 
   function enter(next: LinkState): void {
@@ -77,11 +73,10 @@ export function createLink(deps: LinkDeps) {
       else deps.onEvent(event)
     }
     await deps.reach()
-    const opened = await openEventSocket({ server: deps.server, app, onEvent })
-    socket = opened
+    const socket = await openEventSocket({ server: deps.server, app, onEvent })
     const over = new AbortController()
     const ended = AbortSignal.any([stopping.signal, over.signal])
-    void opened.closed.then((reason) => over.abort(new Error(reason)))
+    void socket.closed.then((reason) => over.abort(new Error(reason)))
 
     async function begin(): Promise<void> {
       await deps.onOpen()
@@ -106,8 +101,7 @@ export function createLink(deps: LinkDeps) {
       }
     } finally {
       over.abort()
-      socket = undefined
-      opened.close()
+      socket.close()
     }
   }
 
@@ -127,7 +121,6 @@ export function createLink(deps: LinkDeps) {
       pauseMs = Date.now() - startedAtMs > MAX_PAUSE_MS ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, MAX_PAUSE_MS)
       await pause(pauseMs)
     }
-    if (isReleased) await memory.release(leaseName, owner).catch(() => {})
   }
 
   return {
@@ -138,10 +131,9 @@ export function createLink(deps: LinkDeps) {
     },
     /** Closes the stream. `release` false keeps the lease, like a process that dies. */
     async stop(release: boolean): Promise<void> {
-      isReleased = release
       stopping.abort()
-      socket?.close()
       await running
+      if (release && running !== undefined) await memory.release(leaseName, owner).catch(() => {})
     },
     get state(): LinkState {
       return state

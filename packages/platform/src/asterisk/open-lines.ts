@@ -63,10 +63,10 @@ export function createOpenLines({ agents, sessions, liveCalls, now }: OpenLinesD
     /** The agent has a line, which may not be answered yet. */
     isOpen: async (agent: PbxAgent): Promise<boolean> => (await channelsOf(agent)).some(isLive),
     async opens(agent: PbxAgent, channelId: string): Promise<void> {
-      const { tenant, agentUri } = agent
-      const { sessionId } = sessionOf(agent)
-      const isKnown = await sessions.apply(tenant, sessionId, { kind: 'line-opens', agentUri, channelId })
-      if (!isKnown) await sessions.begin(beginLine({ tenant, sessionId, agentUri, channelId }, now()))
+      const line = sessionOf(agent)
+      const opens = { kind: 'line-opens', agentUri: agent.agentUri, channelId } as const
+      const isKnown = await sessions.apply(line.tenant, line.sessionId, opens)
+      if (!isKnown) await sessions.begin(beginLine(line, opens, now()))
     },
     /** Applies an event of the line's channel to the line and to the calls that it concerns. */
     async apply(agent: PbxAgent, channelId: string, input: Input): Promise<void> {

@@ -1,15 +1,13 @@
 import type { Tenant } from '@switchhook/contracts'
-import type { LiveCalls } from '../live-calls.ts'
 import type { Party } from '../simulator/call-group.ts'
+import type { Surroundings } from '../storage.ts'
 import type { PbxAgents } from './agents.ts'
-import { dialledNumber, dialString, type Trunk } from './dial-string.ts'
+import type { AsteriskSettings } from './asterisk-config.ts'
+import { dialledNumber, dialString } from './dial-string.ts'
 import type { Callee } from './session/input.ts'
 
-export interface PartiesDeps {
+export interface PartiesDeps extends Pick<AsteriskSettings, 'trunk' | 'defaultCli'>, Pick<Surroundings, 'liveCalls'> {
   readonly agents: PbxAgents
-  readonly trunk: Trunk
-  readonly defaultCli: string
-  readonly liveCalls: LiveCalls
 }
 
 /** One call to talk on, and one that rings or is held. Asterisk sets no limit. */

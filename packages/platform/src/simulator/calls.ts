@@ -1,4 +1,4 @@
-import { type CallId, CallState, Direction, EndReason, LegRole, TransferStatus } from '@switchhook/contracts'
+import { CallState, Direction, EndReason, LegRole, TransferStatus } from '@switchhook/contracts'
 import type { LegReport } from '../platform.ts'
 import type { DeviceState, HowEnded, Party, RemoteAction, SimulatedCall } from './call-group.ts'
 import { ENDINGS, otherParty } from './call-group.ts'
@@ -95,20 +95,14 @@ export function endCall(draft: Draft, call: SimulatedCall, how: HowEnded, by: En
   for (const leg of draft.legsOf(callId)) {
     draft.endLeg(leg, howLegEnds(leg, how), by, { transfer: leg.transfer && { ...leg.transfer, ...cancelled } })
   }
-  if (transfer?.ringsIn != null && transfer.ringsIn !== callId) endRinging(draft, transfer.ringsIn, how, by)
+  // Undefined also if the target rings in this call.
+  const ringing = draft.call(transfer?.ringsIn ?? null)
+  if (ringing !== undefined) endCall(draft, ringing, how, by)
   const consultation = draft.call(transfer?.consultation ?? null)
   if (consultation !== undefined) makeOrdinary(draft, consultation)
   if (original === undefined) return
   const status = wasAnswered ? TransferStatus.cancelled : TransferStatus.failed
   returnToAgent(draft, original, { status, failReason: wasAnswered ? EndReason.none : how.endReason })
-}
-
-/** Ends a call in which only the target of a transfer rings (`PendingTransfer.ringsIn`). */
-export function endRinging(draft: Draft, callId: CallId, how: HowEnded, by: EndedByParty): void {
-  const call = draft.call(callId)
-  if (call === undefined) return
-  draft.putCall({ ...call, phase: 'over' })
-  for (const leg of draft.legsOf(callId)) draft.endLeg(leg, howLegEnds(leg, how), by)
 }
 
 function makeOrdinary(draft: Draft, consultation: SimulatedCall): void {

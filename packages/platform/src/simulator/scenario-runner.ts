@@ -108,9 +108,9 @@ function movesOf(plan: PlannedCall, callId: CallId, agentUri: string, colleague:
   const own = { callId, agentUri, commandId: null }
   add('hangup', plan.hangupAtMs, { ...own, kind: 'hangup' })
   if (plan.isInbound) add('answer', plan.answerAtMs, { ...own, kind: 'answer' })
-  if (plan.holdAtMs !== null && plan.resumeAtMs !== null) {
-    add('hold', plan.holdAtMs, { ...own, kind: 'hold' })
-    add('resume', plan.resumeAtMs, { ...own, kind: 'resume' })
+  if (plan.hold !== null) {
+    add('hold', plan.hold.atMs, { ...own, kind: 'hold' })
+    add('resume', plan.hold.resumeAtMs, { ...own, kind: 'resume' })
   }
   if (plan.transfer === null) return moves
   const { atMs, isAttended, completeAtMs } = plan.transfer

@@ -34,7 +34,7 @@ test('every planned call has its steps in a possible order', () => {
       expect(plan.number).toMatch(/^\+1555\d{7}$/)
       expect(plan.hangupAtMs).toBeGreaterThanOrEqual(plan.answerAtMs + scenario.talkMs.from)
       expect(plan.nextInMs).toBeGreaterThanOrEqual(0)
-      if (plan.holdAtMs !== null) expect(plan.resumeAtMs).toBeGreaterThan(plan.holdAtMs)
+      if (plan.hold !== null) expect(plan.hold.resumeAtMs).toBeGreaterThan(plan.hold.atMs)
       if (plan.transfer !== null) expect(plan.transfer.completeAtMs).toBeLessThanOrEqual(plan.hangupAtMs)
     }),
   )
@@ -44,7 +44,7 @@ test('over many calls the shares and the rate match the scenario', () => {
   const plans = Array.from({ length: 5_000 }, (_, n) => planCall(scenario, n))
   const share = (isOne: (plan: (typeof plans)[number]) => boolean): number => plans.filter(isOne).length / plans.length
   expect(share(({ isInbound }) => isInbound)).toBeCloseTo(scenario.inboundShare, 1)
-  expect(share(({ holdAtMs }) => holdAtMs !== null)).toBeCloseTo(scenario.holdShare, 1)
+  expect(share(({ hold }) => hold !== null)).toBeCloseTo(scenario.holdShare, 1)
   expect(share(({ transfer }) => transfer !== null)).toBeCloseTo(scenario.transferShare, 1)
   const minutes = plans.reduce((sum, { nextInMs }) => sum + nextInMs, 0) / 60_000
   expect(plans.length / minutes / scenario.callsPerMinute).toBeCloseTo(1, 1)

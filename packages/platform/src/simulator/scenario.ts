@@ -25,22 +25,7 @@ interface Range {
   readonly to: number
 }
 
-/** One call of a scenario. Times are relative to its start: the agent's phone rings, or the agent dials. */
-export interface PlannedCall {
-  readonly isInbound: boolean
-  readonly number: string
-  /** From 0 to 1: where in the list of agents the search for an idle agent, or colleague, starts. */
-  readonly agentAt: number
-  readonly colleagueAt: number
-  readonly answerAtMs: number
-  /** null: the call is not held. */
-  readonly holdAtMs: number | null
-  readonly resumeAtMs: number | null
-  readonly transfer: { readonly atMs: number; readonly isAttended: boolean; readonly completeAtMs: number } | null
-  readonly hangupAtMs: number
-  /** Time from the start of this call to the start of the next. */
-  readonly nextInMs: number
-}
+export type PlannedCall = ReturnType<typeof planCall>
 
 const share = { type: 'number', minimum: 0, maximum: 1 }
 const range = {
@@ -74,8 +59,11 @@ export function parseScenario(json: string): Scenario {
   throw new Error(`the scenario is not valid: ${result.faults.map((f) => `${f.pointer} ${f.detail}`).join('; ')}`)
 }
 
-/** Plans the nth call of a scenario. Pure, so any replica can run it. */
-export function planCall(scenario: Scenario, n: number): PlannedCall {
+/**
+ * Plans the nth call of a scenario. Pure, so any replica can run it.
+ * @returns times are relative to the start of the call: the agent's phone rings, or the agent dials
+ */
+export function planCall(scenario: Scenario, n: number) {
   const next = randomOf(scenario.seed, n)
   const between = ({ from, to }: Range): number => Math.round(from + next() * Math.max(0, to - from))
   const isInbound = next() < scenario.inboundShare
@@ -91,14 +79,17 @@ export function planCall(scenario: Scenario, n: number): PlannedCall {
   return {
     isInbound,
     number,
+    /** From 0 to 1: where in the list of agents the search for an idle agent, or colleague, starts. */
     agentAt,
     colleagueAt,
     answerAtMs,
-    holdAtMs: isHeld ? talkAt(0.3) : null,
-    resumeAtMs: isHeld ? talkAt(0.45) : null,
+    hold: isHeld ? { atMs: talkAt(0.3), resumeAtMs: talkAt(0.45) } : null,
     transfer: isTransferred ? { atMs: talkAt(0.6), isAttended, completeAtMs: talkAt(0.9) } : null,
     hangupAtMs,
-    // Independent arrivals (a Poisson process) have exponentially distributed gaps.
+    /**
+     * Time from the start of this call to the start of the next. Independent arrivals (a Poisson process) have exponentially
+     * distributed gaps.
+     */
     nextInMs: Math.round((-Math.log(1 - next()) * 60_000) / scenario.callsPerMinute),
   }
 }

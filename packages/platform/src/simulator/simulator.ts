@@ -18,7 +18,7 @@ import { createDevices, type DeviceTimer } from '../devices.ts'
 import { legCommands } from '../leg-commands.ts'
 import { createAgentList } from '../list-agents.ts'
 import { createOneTalk } from '../one-talk.ts'
-import type { LegReport, Platform, PlatformListener, ProvisionedAgent } from '../platform.ts'
+import type { LegCommand, LegReport, Platform, PlatformListener, ProvisionedAgent } from '../platform.ts'
 import type { AdapterStorage, Surroundings } from '../storage.ts'
 import { createDirectory } from './agents.ts'
 import { beginDial, beginInbound, type InboundCall } from './begin-call.ts'
@@ -88,11 +88,10 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
   const oneTalk = createOneTalk({ ...steps, legsOf, liveCalls })
 
   const dialParty = async (
-    call: { readonly tenant: Tenant; readonly callId: CallId; readonly agentUri: string },
+    { tenant, callId, agentUri }: Omit<LegCommand, 'commandId'>,
     destination: string,
     dial: Parameters<typeof beginDial>[1],
   ): Promise<void> => {
-    const { tenant, callId, agentUri } = call
     const called = partyOf(tenant, destination)
     const newCall = { tenant, callId, caller: partyOf(tenant, agentUri), called, at: isoNow() }
     await track(steps.beginOnce(beginDial(newCall, dial)))

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { busyElsewhere } from '../live-calls.ts'
 import { type ConnectedLeg, connectedBy } from '../one-talk.ts'
 import { type KnownRecords, PlatformUnavailable } from '../platform.ts'
-import { type AdapterStorage, aliasTo, readByCall, type StorageChange, type Surroundings } from '../storage.ts'
+import { type AdapterStorage, aliasesOf, readByCall, type StorageChange, type Surroundings } from '../storage.ts'
 import { agentToRing, applyStep } from './apply-step.ts'
 import {
   type CallGroup,
@@ -64,18 +64,14 @@ export function createStepRunner(deps: StepRunnerDeps) {
   async function store(
     { group, scheduled }: StepResult,
     expectedVersion: number,
-    present: readonly CallId[],
+    present: CallGroup['calls'],
     known?: KnownRecords,
   ): Promise<'committed' | 'conflict'> {
-    const { tenant, sessionId, calls } = group
-    const aliases = Object.keys(calls).filter((callId) => callId !== sessionId && !present.includes(callId as CallId))
+    const { tenant, sessionId } = group
     const timers: readonly ScheduledStep[] = [...scheduled, { step: { kind: 'tell' }, dueInMs: REPORT_AGAIN_MS }]
     const ttlMs = isOver(group) ? KEPT_AFTER_END_MS : KEPT_MS
     const change = {
-      records: [
-        { key: keyOf(sessionId), expectedVersion, value: group, ttlMs },
-        ...aliases.map((callId) => aliasTo(sessionId, keyOf(callId as CallId))),
-      ],
+      records: [{ key: keyOf(sessionId), expectedVersion, value: group, ttlMs }, ...aliasesOf(group, present, keyOf)],
       timers: timers.map(({ step, dueInMs }) => ({
         id: timerId(sessionId, step),
         dueInMs,
@@ -100,7 +96,7 @@ export function createStepRunner(deps: StepRunnerDeps) {
    * storage leaves open whether it was stored.
    */
   async function begin(begun: StepResult): Promise<void> {
-    const result = await store(begun, 0, [])
+    const result = await store(begun, 0, {})
     if (result === 'committed') await reportNowOrLater(begun.group)
   }
 
@@ -132,8 +128,7 @@ export function createStepRunner(deps: StepRunnerDeps) {
         const at = new Date(now()).toISOString()
         const next = applyStep(group, step, { at, device, busyElsewhere: busy })
         if (next.group === group) return true
-        const present = Object.keys(group.calls) as CallId[]
-        const result = await store(next, version, present, known).catch((cause: unknown) => {
+        const result = await store(next, version, group.calls, known).catch((cause: unknown) => {
           throw isNotExecuted(cause)
             ? new PlatformUnavailable('the simulator could not store the step', { cause })
             : cause

@@ -11,7 +11,7 @@ import {
 import type { LegReport } from '../platform.ts'
 import type { AgentStep, DeviceState, Party, PendingTransfer, SimulatedCall } from './call-group.ts'
 import { ENDINGS, newCall, otherParty } from './call-group.ts'
-import { endCall, endRinging, type Return, reportTransfer, returnToAgent, scheduleBehaviour } from './calls.ts'
+import { endCall, type Return, reportTransfer, returnToAgent, scheduleBehaviour } from './calls.ts'
 import { answerOf, failureOf, RING_OUT_MS, ROUTING_MS, remotePartyOf } from './destinations.ts'
 import type { Draft } from './draft.ts'
 
@@ -200,8 +200,9 @@ export function stopRinging(draft: Draft, call: SimulatedCall, how: 'cancelled' 
   if (transfer?.ringsIn == null || transfer.target.kind === 'outside') return
   const { agentUri } = transfer.target
   const by = how === 'rejected' ? { agentUri } : how === 'noAnswer' ? 'switch' : { agentUri: transfer.by }
-  if (transfer.ringsIn === callId) draft.endLeg(draft.leg(callId, agentUri), ENDINGS[how], by)
-  else endRinging(draft, transfer.ringsIn, ENDINGS[how], by)
+  if (transfer.ringsIn === callId) return draft.endLeg(draft.leg(callId, agentUri), ENDINGS[how], by)
+  const ringing = draft.call(transfer.ringsIn)
+  if (ringing !== undefined) endCall(draft, ringing, ENDINGS[how], by)
 }
 
 /** Cancels a pending transfer: the customer returns to the agent, and the target's call ends. */

@@ -3,12 +3,6 @@ import { answerExcerpt } from '../http/answer-excerpt.ts'
 import { conclude, type DeliverDeps } from '../pipeline/steps.ts'
 import { resultOf } from '../policy/classify.ts'
 
-/** A delivery that clients receive has no endpoint, so there is no breaker. */
-const NO_ENDPOINT = {
-  health: { state: 'closed', consecutiveFailures: 0, openUntilMs: null },
-  probe: undefined,
-} as const
-
 /** Takes a received delivery through the steps that follow a POST. */
 export async function concludeReceived(
   worker: DeliverDeps,
@@ -21,5 +15,5 @@ export async function concludeReceived(
   const answer = said !== undefined && { answer: said }
   const made = { run, slot, attempt, at, durationMs, ...resultOf(outcome), ...answer }
   const delivery = { ...received, attempt }
-  await conclude(worker, { kind: 'made', delivery, outcome, attempt: made, before: NO_ENDPOINT }, true)
+  await conclude(worker, { kind: 'made', delivery, outcome, attempt: made, before: null })
 }

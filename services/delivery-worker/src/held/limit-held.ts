@@ -46,12 +46,7 @@ export function startHeldLimiter(deps: HeldLimiterDeps) {
     ...deps,
     store: { ...store, trim },
     noticeBeyond: NEAR_HELD_LIMIT,
-    released: ({ dropped: parked }, { tenant, subscriptionId }, limit) =>
-      log.info('held deliveries exceed their limit, so the oldest are parked', {
-        tenant,
-        subscriptionId,
-        limit,
-        parked,
-      }),
+    released: ({ dropped: parked }, endpoint, limit) =>
+      log.info('held deliveries exceed their limit, so the oldest are parked', { ...endpoint, limit, parked }),
   })
 }

@@ -57,7 +57,6 @@ function send(
   let bodyDeadline: Deadline | undefined
   let controller: Dispatcher.DispatchController | undefined
   let state: 'waiting' | 'answered' | 'failed' = 'waiting'
-  let isSecond = isReplay
   /** The error of the kept connection that carried this request first. */
   let broken: Error | undefined
   let bytes = 0
@@ -118,8 +117,7 @@ function send(
     onResponseError(_controller, error) {
       const isWaiting = state === 'waiting'
       if (error === LEASE_ENDED) fail(unwritten(broken))
-      else if (isWaiting && !isSecond && isClosing(error) && brokeOnReuse(error)) {
-        isSecond = true
+      else if (isWaiting && !isReplay && broken === undefined && isClosing(error) && brokeOnReuse(error)) {
         broken = error
         if (isOnce === true) return fail(unwritten(error))
         fresh.dispatch(request, handler)
@@ -139,7 +137,7 @@ function send(
     fail(late)
     controller?.abort(late)
   })
-  ;(isSecond ? fresh : kept).dispatch(request, handler)
+  ;(isReplay ? fresh : kept).dispatch(request, handler)
 }
 
 /** @param excerpt of the part of the body that arrived in time */

@@ -76,9 +76,7 @@ export function createIsolation(deps: IsolationDeps) {
   let isStopping = false
 
   function hasTurn({ taken, takenByRetries, pace }: Room, forRetry: boolean): boolean {
-    // Below `least` the limits of other rooms do not matter.
-    const turns =
-      taken < least ? least : turnsWithin(turnsAt(pace, nowMs(), limits), { taken, full, takenBeyond }, limits)
+    const turns = turnsWithin(turnsAt(pace, nowMs(), limits), { taken, full, takenBeyond }, limits)
     const forRetries = Math.max(1, Math.floor(turns * (1 - RESERVED_SHARE)))
     return taken < turns && (!forRetry || takenByRetries < forRetries)
   }
@@ -110,18 +108,16 @@ export function createIsolation(deps: IsolationDeps) {
     const room = roomOf(delivery)
     if (source === 'due' && (isStopping || room.isCrowded)) return false
     if (isStopping) throw stopping()
-    let patience: NodeJS.Timeout | undefined
-    const isInTurn = new Promise<boolean>((resolve, giveUp) => {
-      const waiter: Waiter = { isRetry: isRetry(delivery), go: () => resolve(true), giveUp }
-      room.waiting.push(waiter)
-      if (source === 'lane') return
-      // oxlint-disable-next-line no-restricted-globals -- patience: moving to a lane counts as no failure
-      patience = setTimeout(() => {
-        room.waiting.splice(room.waiting.indexOf(waiter), 1)
-        room.isCrowded = true
-        resolve(false)
-      }, patienceMs)
-    })
+    const { promise: isInTurn, resolve, reject: giveUp } = Promise.withResolvers<boolean>()
+    const waiter: Waiter = { isRetry: isRetry(delivery), go: () => resolve(true), giveUp }
+    room.waiting.push(waiter)
+    if (source === 'lane') return isInTurn
+    // oxlint-disable-next-line no-restricted-globals -- patience: moving to a lane counts as no failure
+    const patience = setTimeout(() => {
+      room.waiting.splice(room.waiting.indexOf(waiter), 1)
+      room.isCrowded = true
+      resolve(false)
+    }, patienceMs)
     return isInTurn.finally(() => clearTimeout(patience))
   }
 

@@ -51,42 +51,38 @@ export function createPackets(deps: PacketsDeps) {
 
   /** Resolves once the member is done or its copy is stored. */
   function doneOrCopied(due: Delivery): Promise<void> {
-    return new Promise((resolve, reject) => {
-      let copied: Promise<number | undefined> | undefined
-      async function leave(): Promise<number | undefined> {
-        left.add(ended)
-        const repeatedAt = await storeCopy(due)
-        if (repeatedAt !== undefined) resolve()
-        return repeatedAt
-      }
-      async function work(): Promise<void> {
-        try {
-          let isLate = false
-          let isPosting = false
-          const leaveIfLate = (): void => {
-            if (isLate && isPosting && left.size < mostLeft) copied ??= leave()
-          }
-          // Of its own, because a member that gave way begins later than the others.
-          const patience = startDeadline(patienceMs, () => {
-            isLate = true
-            leaveIfLate()
-          })
-          const begins = (): void => {
-            isPosting = true
-            leaveIfLate()
-          }
-          await handle(due, begins).finally(() => patience.stop())
-        } catch (error) {
-          // If the copy is on its way, the packet must not repeat the member as well.
-          const repeatedAt = await copied
-          if (repeatedAt === undefined) throw error
-          await finish(due, error, repeatedAt)
+    const { promise: doneOrLeft, resolve, reject } = Promise.withResolvers<void>()
+    let copied: Promise<number | undefined> | undefined
+    async function leave(): Promise<number | undefined> {
+      left.add(ended)
+      const repeatedAt = await storeCopy(due)
+      if (repeatedAt !== undefined) resolve()
+      return repeatedAt
+    }
+    async function work(): Promise<void> {
+      try {
+        let isPosting = false
+        const leaveIfLate = (): void => {
+          if (patience.hasPassed && isPosting && left.size < mostLeft) copied ??= leave()
         }
+        // Of its own, because a member that gave way begins later than the others.
+        const patience = startDeadline(patienceMs, leaveIfLate)
+        const begins = (): void => {
+          isPosting = true
+          leaveIfLate()
+        }
+        await handle(due, begins).finally(() => patience.stop())
+      } catch (error) {
+        // If the copy is on its way, the packet must not repeat the member as well.
+        const repeatedAt = await copied
+        if (repeatedAt === undefined) throw error
+        await finish(due, error, repeatedAt)
       }
-      const ended = work()
-        .then(resolve, reject)
-        .finally(() => left.delete(ended))
-    })
+    }
+    const ended = work()
+      .then(resolve, reject)
+      .finally(() => left.delete(ended))
+    return doneOrLeft
   }
 
   /** Resolves to when the copy falls due, or to undefined if it was not stored. */

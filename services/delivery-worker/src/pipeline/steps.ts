@@ -76,7 +76,8 @@ export interface Made {
   readonly delivery: Delivery
   readonly outcome: Outcome
   readonly attempt: Attempt
-  readonly before: Before
+  /** null: a client received the delivery and made the attempt, so there is no endpoint, and no breaker. */
+  readonly before: Before | null
   /** The circuit breaker has the outcome. */
   isNoted?: boolean
   /** What the slot is to be settled with: the rest of the delivery is safe. */
@@ -93,7 +94,7 @@ interface Settled extends Pick<Before, 'rejected'> {
 export async function look(worker: DeliverDeps, { due, made }: DueMessage): Promise<Looked> {
   // Asked with the attempt counted: a withdrawal by another worker does not settle a delivery that has been POSTed.
   if (made !== undefined)
-    return (await worker.isSettled(made.delivery)) ? { kind: 'settled', rejected: made.before.rejected } : made
+    return (await worker.isSettled(made.delivery)) ? { kind: 'settled', rejected: made.before?.rejected } : made
   const [isSettled, { admitted, health, rejected, ...lease }] = await Promise.all([
     worker.isSettled(due),
     worker.admit(due),
@@ -164,17 +165,15 @@ async function postObserved(
   }
 }
 
-/**
- * The steps after the POST: decide, secure, settle, report, notice. The order is described in deliver.ts.
- * @param isReceived a client received the delivery and made the attempt: there is no endpoint, and a retry is held
- */
-export async function conclude(worker: DeliverDeps, result: Made | NotMade, isReceived = false): Promise<void> {
+/** The steps after the POST: decide, secure, settle, report, notice. The order is described in deliver.ts. */
+export async function conclude(worker: DeliverDeps, result: Made | NotMade): Promise<void> {
   const { delivery, outcome } = result
-  const noted = isReceived ? undefined : noteOutcome(worker, result)
+  const noted = noteOutcome(worker, result)
   try {
     const decided = decide(outcome, delivery, worker)
-    const decision = isReceived ? decisionOnReceived(decided) : decided
-    const rejected = result.kind === 'made' ? result.before.rejected : undefined
+    const before = result.kind === 'made' ? result.before : undefined
+    const decision = before === null ? decisionOnReceived(decided) : decided
+    const rejected = before?.rejected
     if (decision.kind === 'acknowledged' && rejected) await worker.askForRecovery(delivery, rejected)
     result.secured ??= await secure(worker, result, decision)
     if (result.secured !== undefined) await worker.settle(delivery, result.attempt, result.secured)
@@ -249,7 +248,7 @@ async function secure(
  * only to inform the breaker: an outcome that the breaker misses leaves it closed.
  */
 async function noteOutcome({ breaker }: DeliverDeps, result: Made | NotMade): Promise<void> {
-  if (result.kind === 'not-made' || result.isNoted === true) return
+  if (result.kind === 'not-made' || result.before === null || result.isNoted === true) return
   try {
     await breaker.note(result.delivery, result.outcome, result.before)
     result.isNoted = true

@@ -13,14 +13,9 @@ import { RECEIVED_LOOK_MS, type Withheld } from './decide.ts'
 import { createRecentLooks, type EndpointLook, type RecentLooksDeps } from './recent-looks.ts'
 
 /** `trustedUntilMs`: how long a first attempt may rely on the subscription that was read. */
-export interface Admission extends Omit<EndpointLook, 'subscription'> {
-  /** The delivery as it may be sent now, or the reason to withhold it. */
-  readonly admitted: Delivery | Withheld
-  /** The subscription, if each POST needs a permit. */
-  readonly limited?: Subscription
-}
+export type Admission = Awaited<ReturnType<Admit>>
 
-export type Admit = (delivery: Delivery) => Promise<Admission>
+export type Admit = ReturnType<typeof createAdmit>
 
 export interface AdmitDeps extends RecentLooksDeps, Clocks {
   readonly canSign: (delivery: Delivery) => boolean
@@ -53,7 +48,7 @@ export function nextLookMs({ mode, paused, pausedUntil }: Subscription, nowMs: n
  * A first attempt may rely on a recent look of another delivery, but only to be sent. A reused look may be older than the
  * delivery: the subscription may since have been enabled or given the event type, so nothing is withheld because of it.
  */
-export function createAdmit(deps: AdmitDeps): Admit {
+export function createAdmit(deps: AdmitDeps) {
   const { canSign, now } = deps
   const looks = createRecentLooks(deps)
 
@@ -74,13 +69,15 @@ export function createAdmit(deps: AdmitDeps): Admit {
     return { kind: 'unsignable', isFinal: subscription === undefined || hasOwnHeaders }
   }
 
-  const admissionBy = ({ subscription, ...look }: EndpointLook, delivery: Delivery): Admission => ({
+  const admissionBy = ({ subscription, ...look }: EndpointLook, delivery: Delivery) => ({
     ...look,
+    /** The delivery as it may be sent now, or the reason to withhold it. */
     admitted: admittedBy(subscription, delivery),
+    /** `limited`: the subscription, if each POST needs a permit. */
     ...(subscription !== undefined && hasLimits(subscription) && { limited: subscription }),
   })
 
-  return async (delivery) => {
+  return async (delivery: Delivery) => {
     const recent = delivery.attempt === 0 ? looks.find(delivery) : undefined
     if (recent !== undefined) {
       const admission = admissionBy(await recent, delivery)

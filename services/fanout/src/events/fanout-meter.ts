@@ -1,15 +1,11 @@
-import { EVENT_TYPES, type EventType, type PlatformEvent } from '@switchhook/contracts'
-import { type Counter, type Metrics, SECONDS } from '@switchhook/runtime'
+import { EVENT_TYPES, type EventType } from '@switchhook/contracts'
+import { type Metrics, SECONDS } from '@switchhook/runtime'
 
 const SUBSCRIPTIONS = [0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 5_000, 10_000]
 
-export function createFanoutMeter(
-  metrics: Metrics,
-): (event: PlatformEvent, deliveries: number, tookMs: number) => void {
+export function createFanoutMeter(metrics: Metrics) {
   const events = metrics.counter('switchhook_events_fanned_out_total', 'Events whose deliveries are all stored.')
-  const byType = Object.fromEntries(
-    EVENT_TYPES.map((eventType) => [eventType, events.of({ event_type: eventType })]),
-  ) as Record<EventType, Counter>
+  const byType = new Map(EVENT_TYPES.map((eventType) => [eventType, events.of({ event_type: eventType })]))
   const deliveriesPerEvent = metrics
     .histogram('switchhook_fanout_deliveries', 'Deliveries per event.', SUBSCRIPTIONS)
     .of({})
@@ -20,8 +16,8 @@ export function createFanoutMeter(
       SECONDS,
     )
     .of({})
-  return ({ eventType }, deliveries, tookMs) => {
-    byType[eventType].add()
+  return (eventType: EventType, deliveries: number, tookMs: number): void => {
+    byType.get(eventType)?.add()
     deliveriesPerEvent.observe(deliveries)
     duration.observe(tookMs / 1_000)
   }

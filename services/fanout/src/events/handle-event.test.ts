@@ -30,7 +30,6 @@ const deps = (change: Partial<HandleEventDeps>): HandleEventDeps => ({
   publishDelivery: () => Promise.resolve(),
   now: () => new Date('2026-11-20T08:30:00.000Z'),
   fannedOut: () => {},
-  addToLog: () => {},
   log: { debug: () => {} },
   ...change,
 })
@@ -65,7 +64,7 @@ test('an event is logged with its subscriptions once all its deliveries are stor
       deps({
         matching: () => Promise.resolve(subscriptions),
         publishDelivery: async ({ subscriptionId }) => void steps.push(subscriptionId),
-        addToLog: (logged) => void steps.push(logged),
+        fannedOut: (logged) => void steps.push(logged),
       }),
     )
     await handle(event)
@@ -187,7 +186,7 @@ test('after a failed publish the others are awaited, and a retry publishes only 
         await new Promise(setImmediate)
         published.push(subscriptionId)
       },
-      addToLog: (entry) => void logged.push(entry),
+      fannedOut: (entry) => void logged.push(entry),
     }),
   )
   await expect(handle(event)).rejects.toThrow(Unavailable)

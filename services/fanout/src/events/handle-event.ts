@@ -50,9 +50,7 @@ export interface HandleEventDeps {
   readonly publishDelivery: (delivery: Delivery) => Promise<void>
   readonly now: () => Date
   /** Called with each event whose deliveries are all stored. Returns immediately and never throws. */
-  readonly addToLog: (event: LoggedEvent) => void
-  /** Called with each event whose deliveries are all stored. */
-  readonly fannedOut: (event: PlatformEvent, deliveries: number, tookMs: number) => void
+  readonly fannedOut: (event: LoggedEvent, tookMs: number) => void
   readonly log: Pick<Logger, 'debug'>
 }
 
@@ -67,7 +65,7 @@ const BYTES_AT_ONCE = 2 * 1024 * 1024
  * it only causes duplicates that receivers recognise.
  */
 export function createHandleEvent(deps: HandleEventDeps): (event: PlatformEvent) => Promise<void> {
-  const { stored, matching, publishDelivery, now, addToLog, fannedOut, log } = deps
+  const { stored, matching, publishDelivery, now, fannedOut, log } = deps
 
   /** @param publish creates the delivery to a receiver, and resolves once it is stored */
   async function publishAll(
@@ -109,19 +107,8 @@ export function createHandleEvent(deps: HandleEventDeps): (event: PlatformEvent)
     const subscriptionIds = receivers.map(({ id }) => id)
     // After a retry, only those of the rest are known.
     const deliveryIds = made.length === receivers.length && { deliveryIds: made }
-    const subject = subjectOf(event.data)
-    addToLog({
-      eventId,
-      eventType,
-      tenant,
-      occurredAt,
-      fannedOutAt,
-      dataJson,
-      subscriptionIds,
-      ...deliveryIds,
-      subject,
-    })
-    fannedOut(event, receivers.length, performance.now() - startedAt)
+    const known = { eventId, eventType, tenant, occurredAt, subject: subjectOf(event.data), dataJson }
+    fannedOut({ ...known, fannedOutAt, subscriptionIds, ...deliveryIds }, performance.now() - startedAt)
     const trace = traceparent !== undefined && { traceId: traceIdOf(traceparent) }
     log.debug('event fanned out', { ...trace, eventId, eventType, tenant, deliveries: receivers.length })
   }

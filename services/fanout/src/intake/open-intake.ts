@@ -1,4 +1,4 @@
-import type { Delivery, PlatformEvent } from '@switchhook/contracts'
+import type { Delivery, PlatformEvent, Tenant } from '@switchhook/contracts'
 import {
   type Broker,
   backlogQueues,
@@ -56,7 +56,7 @@ export interface IntakeOptions extends Pick<Service<FanoutConfig>, 'config' | 'm
   /** Creates the handler of an event from a function that publishes its deliveries and one that counts them. */
   readonly handling: (
     publish: (delivery: Delivery) => Promise<void>,
-    fannedOut: (event: PlatformEvent, deliveries: number) => void,
+    charge: (tenant: Tenant, deliveries: number) => void,
   ) => (event: PlatformEvent) => Promise<void>
 }
 
@@ -98,7 +98,7 @@ export async function openIntake(options: IntakeOptions): Promise<() => Promise<
   const intake = createIntake({
     shares,
     turns: direct,
-    handle: handling(publishDirect, ({ tenant }, deliveries) => direct.charge(tenant, deliveries)),
+    handle: handling(publishDirect, (tenant, deliveries) => direct.charge(tenant, deliveries)),
     packer: createPacker<SingleEvent>({ ...BACKLOG_PACK, publish: broker.publishPack }),
     areDeliveriesLate: watch.areDeliveriesLate,
     deferred: createIntakeMeter(metrics, () => shares.deferredTenants()),
@@ -110,7 +110,7 @@ export async function openIntake(options: IntakeOptions): Promise<() => Promise<
       handle: async (single) => await intake({ event: parsePacked(single), content: single.content, isAlone: false }),
     })
   const handleBacklogOf = (n: number): ((pack: Packet<SingleEvent>) => Promise<void>) => {
-    const handle = handling(released.publish, ({ tenant }, deliveries) => {
+    const handle = handling(released.publish, (tenant, deliveries) => {
       shares.charge(tenant, deliveries)
       backlog.charge(n, deliveries)
     })

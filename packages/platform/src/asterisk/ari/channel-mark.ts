@@ -12,6 +12,11 @@ export interface SessionName {
   readonly sessionId: CallId
 }
 
+/** Of an application: the name is part of every channel's mark and of Asterisk's dialplan. */
+const APP_NAME = /^[A-Za-z0-9_-]{1,64}$/
+
+export const isApplicationName = (name: string): boolean => APP_NAME.test(name)
+
 /** The application's name comes first: two installations may share an Asterisk. */
 export const markOf = (app: string, { tenant, sessionId }: SessionName): string => `${app}:${sessionId}:${tenant ?? ''}`
 

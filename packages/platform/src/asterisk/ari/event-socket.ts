@@ -3,8 +3,6 @@ import { Agent, WebSocket } from 'undici'
 import { type AriServer, authorizationOf } from './ari-client.ts'
 import { type AriEvent, parseEvent } from './ari-model.ts'
 
-export type EventSocket = Awaited<ReturnType<typeof openEventSocket>>
-
 export interface EventSocketOptions {
   readonly server: AriServer
   readonly app: string
@@ -37,6 +35,7 @@ export async function openEventSocket({ server, app, all, onEvent }: EventSocket
     isEnded = true
     clearInterval(pings)
     patience.stop()
+    opened.reject(new Error(`the event stream did not open: ${reason}`))
     closed.resolve(reason)
     socket.close()
     void dispatcher.destroy()
@@ -70,8 +69,6 @@ export async function openEventSocket({ server, app, all, onEvent }: EventSocket
     socket.send(JSON.stringify({ type: 'RESTRequest', ...request }))
   }
 
-  // oxlint-disable-next-line no-restricted-properties -- neither promise is a timer
-  const reason = await Promise.race([opened.promise, closed.promise])
-  if (typeof reason === 'string') throw new Error(`the event stream did not open: ${reason}`)
+  await opened.promise
   return { closed: closed.promise, close: (): void => end('closed by us') }
 }

@@ -3,10 +3,7 @@ import type { AriClient } from './ari-client.ts'
 import type { AriBridge, AriChannel } from './ari-model.ts'
 
 /** Asterisk's channels and bridges, those of other applications included. */
-export interface Calls {
-  readonly channels: readonly AriChannel[]
-  readonly bridges: readonly AriBridge[]
-}
+export type Calls = Awaited<ReturnType<typeof readCalls>>
 
 type Reading = Pick<AriClient, 'request'>
 
@@ -18,7 +15,7 @@ export async function readList(ari: Reading, path: string): Promise<unknown> {
 }
 
 /** Reads the channels before the bridges. @throws as `readList` */
-export async function readCalls(ari: Reading): Promise<Calls> {
+export async function readCalls(ari: Reading) {
   const channels = (await readList(ari, '/channels')) as readonly AriChannel[]
   const bridges = (await readList(ari, '/bridges')) as readonly AriBridge[]
   return { channels, bridges }

@@ -1,19 +1,15 @@
+import type { AsteriskSettings } from '../asterisk-config.ts'
 import { type AriClient, channelPath } from './ari-client.ts'
 import type { AriChannel } from './ari-model.ts'
-
-export interface ManagerLogin {
-  readonly user: string
-  readonly password: string
-}
 
 /**
  * Sends a ringing or held phone a NOTIFY with `Event: talk`, which makes it answer or resume. This needs the manager
  * interface; ARI cannot send it. Only the channel's next event proves that the phone obeyed.
  */
-export function createTalk(ari: AriClient, login: ManagerLogin | null): (channelId: string) => Promise<void> {
+export function createTalk(ari: AriClient, login: AsteriskSettings['manager']): (channelId: string) => Promise<void> {
   let cookie: string | null = null
 
-  async function logIn({ user, password }: ManagerLogin): Promise<void> {
+  async function logIn({ user, password }: NonNullable<typeof login>): Promise<void> {
     const answer = await ari.manager({ action: 'login', username: user, secret: password }, null)
     if (!answer.text.includes('Success')) throw new Error('Asterisk refused the login of its manager interface')
     cookie = answer.cookie

@@ -1,24 +1,7 @@
 import type { ChannelInput } from '../session/input.ts'
 import type { AriChannel, AriEndpoint, AriEvent } from './ari-model.ts'
 
-export type PbxEvent =
-  | { readonly kind: 'channel'; readonly channel: AriChannel; readonly input: PlainInput }
-  /** A caller from outside has dialled this number. */
-  | { readonly kind: 'arrives'; readonly channel: AriChannel; readonly called: string; readonly asteriskId: string }
-  | {
-      readonly kind: 'phone-dials'
-      readonly channel: AriChannel
-      readonly called: string
-      readonly endpoint: string
-      readonly asteriskId: string
-    }
-  /** An agent has dialled the number that opens the line. */
-  | { readonly kind: 'line-opens'; readonly channel: AriChannel; readonly endpoint: string }
-  /** A blind transfer to a number. `target` null: a transfer of another kind. */
-  | { readonly kind: 'phone-transfers'; readonly channel: AriChannel; readonly target: string | null }
-  /** An attended transfer of the call on `channel` to the party on `other`, which is a channel of the same phone. */
-  | { readonly kind: 'phone-joins'; readonly channel: AriChannel; readonly other: AriChannel }
-  | { readonly kind: 'device'; readonly endpoint: string; readonly online: boolean }
+export type PbxEvent = NonNullable<ReturnType<typeof translateEvent>>
 
 type PlainInput = Exclude<ChannelInput, { kind: 'phone-transfers' | 'refused' }>
 
@@ -26,7 +9,7 @@ type PlainInput = Exclude<ChannelInput, { kind: 'phone-transfers' | 'refused' }>
 const SHUTDOWN_FLAG = 4
 
 /** Pure. undefined: the adapter does not need the event. */
-export function translateEvent(event: AriEvent): PbxEvent | undefined {
+export function translateEvent(event: AriEvent) {
   const { channel, endpoint } = event
   if (event.type === 'ContactStatusChange' || event.type === 'PeerStatusChange')
     return endpoint && deviceEvent(endpoint)
@@ -34,21 +17,26 @@ export function translateEvent(event: AriEvent): PbxEvent | undefined {
   if (channel === undefined) return undefined
   if (event.type === 'StasisStart') return entered(channel, event.args ?? [], event.asterisk_id ?? '')
   const input = inputOf(event, channel)
-  return input && { kind: 'channel', channel, input }
+  return input && ({ kind: 'channel', channel, input } as const)
 }
 
 /** undefined: Asterisk does not know the state of the phone. */
-export const deviceEvent = ({ resource: endpoint, state }: AriEndpoint): PbxEvent | undefined =>
-  state === 'online' || state === 'offline' ? { kind: 'device', endpoint, online: state === 'online' } : undefined
+export function deviceEvent({ resource: endpoint, state }: AriEndpoint) {
+  if (state !== 'online' && state !== 'offline') return undefined
+  return { kind: 'device', endpoint, online: state === 'online' } as const
+}
 
 /** A channel has entered the application: one of ours, or one that the dialplan hands over. */
-export function entered(channel: AriChannel, args: readonly string[], asteriskId: string): PbxEvent | undefined {
+export function entered(channel: AriChannel, args: readonly string[], asteriskId: string) {
   const [how, first = '', second = ''] = args
-  if (how === 'inbound') return { kind: 'arrives', channel, called: first, asteriskId }
-  if (how === 'agent-dial') return { kind: 'phone-dials', channel, endpoint: first, called: second, asteriskId }
-  if (how === 'agent-line') return { kind: 'line-opens', channel, endpoint: first }
+  // A caller from outside has dialled this number.
+  if (how === 'inbound') return { kind: 'arrives', channel, called: first, asteriskId } as const
+  if (how === 'agent-dial')
+    return { kind: 'phone-dials', channel, endpoint: first, called: second, asteriskId } as const
+  // An agent has dialled the number that opens the line.
+  if (how === 'agent-line') return { kind: 'line-opens', channel, endpoint: first } as const
   const input: PlainInput = { kind: 'ready', channelId: channel.id, isUp: channel.state === 'Up' }
-  return { kind: 'channel', channel, input }
+  return { kind: 'channel', channel, input } as const
 }
 
 function inputOf(event: AriEvent, { id: channelId, state }: AriChannel): PlainInput | undefined {
@@ -73,10 +61,13 @@ function inputOf(event: AriEvent, { id: channelId, state }: AriChannel): PlainIn
 const sipCodeOf = (techCause: number | undefined): number | null =>
   techCause !== undefined && techCause >= 300 && techCause <= 699 ? techCause : null
 
-function phoneTransfer({ referred_by, refer_to }: AriEvent): PbxEvent | undefined {
+function phoneTransfer({ referred_by, refer_to }: AriEvent) {
   const channel = referred_by?.source_channel
   if (channel === undefined) return undefined
   const other = refer_to?.destination_channel
-  if (other !== undefined) return { kind: 'phone-joins', channel, other }
-  return { kind: 'phone-transfers', channel, target: refer_to?.requested_destination?.destination ?? null }
+  // An attended transfer of the call on `channel` to the party on `other`, which is a channel of the same phone.
+  if (other !== undefined) return { kind: 'phone-joins', channel, other } as const
+  const target = refer_to?.requested_destination?.destination ?? null
+  // A blind transfer to a number. `target` null: a transfer of another kind.
+  return { kind: 'phone-transfers', channel, target } as const
 }

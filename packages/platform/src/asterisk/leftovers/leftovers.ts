@@ -3,14 +3,11 @@ import { type AriClient, bridgePath, channelPath } from '../ari/ari-client.ts'
 import { bridgeName } from '../ari/carry-out.ts'
 import type { Calls } from '../ari/read-calls.ts'
 import type { SessionStore } from '../store/session-store.ts'
-import { findUnknown, type UnknownChannel } from './unknown-channels.ts'
+import { findUnknown, type UnknownChannel, type UnknownOptions } from './unknown-channels.ts'
 
-export interface LeftoversDeps extends Pick<Surroundings, 'now'> {
+export interface LeftoversDeps extends Pick<Surroundings, 'now'>, Pick<UnknownOptions, 'app' | 'verifyStorage'> {
   readonly ari: Pick<AriClient, 'request'>
-  readonly app: string
   readonly store: Pick<SessionStore, 'load' | 'unfinished'>
-  /** Rejects unless the storage holds the calls of this installation. */
-  readonly verifyStorage: () => Promise<void>
   readonly onUnknown: (unknown: UnknownChannels) => void
 }
 

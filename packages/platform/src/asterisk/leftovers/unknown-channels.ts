@@ -1,9 +1,10 @@
 import type { PbxMemory } from '../../storage.ts'
-import { type AriServer, channelPath, createAriClient } from '../ari/ari-client.ts'
+import { channelPath, createAriClient } from '../ari/ari-client.ts'
 import type { AriBridge, AriChannel } from '../ari/ari-model.ts'
 import { HOLDING } from '../ari/carry-out.ts'
 import { readMark, type SessionName } from '../ari/channel-mark.ts'
 import { type Calls, reach, readCalls } from '../ari/read-calls.ts'
+import type { AsteriskSettings } from '../asterisk-config.ts'
 import { isLive } from '../session/session.ts'
 import { loadSession, type SessionStore } from '../store/session-store.ts'
 
@@ -42,9 +43,7 @@ export async function findUnknown(
   return unknown
 }
 
-export interface UnknownOptions {
-  readonly server: AriServer
-  readonly app: string
+export interface UnknownOptions extends Pick<AsteriskSettings, 'server' | 'app'> {
   readonly memory: Pick<PbxMemory, 'read'>
   /** Rejects unless the memory holds the calls of an installation. */
   readonly verifyStorage: () => Promise<void>

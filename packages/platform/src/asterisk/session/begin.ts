@@ -3,7 +3,7 @@ import { beginDial as beginGroup } from '../../simulator/begin-call.ts'
 import type { CallGroup, Party, SimulatedCall } from '../../simulator/call-group.ts'
 import { ENDINGS, isSameParty, newCall } from '../../simulator/call-group.ts'
 import { endCall } from '../../simulator/calls.ts'
-import type { Refusal } from './input.ts'
+import type { LineInput, Refusal } from './input.ts'
 import { lineOf, newChannel, newSession } from './session.ts'
 import { SessionDraft } from './session-draft.ts'
 import { finishStep, type Stepped, step } from './step.ts'
@@ -22,10 +22,7 @@ export function beginDial(dial: Dial, atMs: number): Stepped {
   const called = named(dial.called, callId)
   // With the agent's own extension, one phone would be both parties.
   const refusal = isSameParty(caller, called) ? 'busy' : dial.refusal
-  const { group } = beginGroup(
-    { tenant, callId, caller, called, at: new Date(atMs).toISOString() },
-    { commandId, cli: dial.cli, correlationId: dial.correlationId },
-  )
+  const { group } = beginGroup({ tenant, callId, caller, called, at: new Date(atMs).toISOString() }, dial)
   const draft = new SessionDraft(newSession(group, 1), atMs, { commandId })
   const call = draft.calls.call(callId)
   if (refusal !== null && call !== undefined) endCall(draft.calls, call, ENDINGS[refusal], 'outside')
@@ -49,15 +46,10 @@ export function beginArrival({ tenant, callId, channelId, from, called, refusal 
   return finishStep(draft)
 }
 
-interface Line extends Pick<CallGroup, 'tenant' | 'sessionId'> {
-  readonly agentUri: string
-  readonly channelId: string
-}
-
 /** An agent opens the line for the first time. The line has this session for as long as it exists. */
-export function beginLine({ tenant, sessionId, agentUri, channelId }: Line, atMs: number): Stepped {
-  const group: CallGroup = { tenant, sessionId, step: 0, calls: {}, legs: [], commands: [] }
-  return step(newSession(group, 0), { kind: 'line-opens', agentUri, channelId }, atMs)
+export function beginLine(line: Pick<CallGroup, 'tenant' | 'sessionId'>, opens: LineInput, atMs: number): Stepped {
+  const group: CallGroup = { ...line, step: 0, calls: {}, legs: [], commands: [] }
+  return step(newSession(group, 0), opens, atMs)
 }
 
 function arrive(draft: SessionDraft, channelId: string, line: string): void {

@@ -328,8 +328,8 @@ describe('a line that is open all day', () => {
   })
 
   test('the newest channel of the agent is the line, and the line outlives its calls', () => {
-    const line = { tenant: 'acme', sessionId: newCallId(), agentUri: ALICE, channelId: 'old' }
-    const opened = beginLine(line, AT_MS)
+    const line = { tenant: 'acme', sessionId: newCallId() }
+    const opened = beginLine(line, { kind: 'line-opens', agentUri: ALICE, channelId: 'old' }, AT_MS)
     expect(opened.actions.map(({ kind }) => kind)).toEqual(['claim', 'answer'])
     const again = step(opened.session, { kind: 'line-opens', agentUri: ALICE, channelId: 'new' }, AT_MS)
     expect(again.actions).toMatchObject([
@@ -389,8 +389,9 @@ describe('compared with what Asterisk has', () => {
     ['is claimed again without the mark', false, ['claim']],
     ['is not claimed again with the mark', true, []],
   ])('an open line %s', (_what, isMarked, asked) => {
-    const line = { tenant: 'acme', sessionId: newCallId(), agentUri: ALICE, channelId: 'line' }
-    const { actions } = step(beginLine(line, AT_MS).session, listed([upIn(null, 'line', isMarked)]), AT_MS)
+    const line = { tenant: 'acme', sessionId: newCallId() }
+    const { session } = beginLine(line, { kind: 'line-opens', agentUri: ALICE, channelId: 'line' }, AT_MS)
+    const { actions } = step(session, listed([upIn(null, 'line', isMarked)]), AT_MS)
     expect(actions.map(({ kind }) => kind)).toEqual(asked)
   })
 

@@ -15,13 +15,13 @@ async function ttlMsOf(session: PbxSession): Promise<number | undefined> {
     lease: async () => true,
     release: async () => {},
   })
-  await store.save(session, 0, [], [])
+  await store.save(session, 0, [], {})
   return changes[0]?.records[0]?.ttlMs
 }
 
 test('a session with a live channel does not expire, however long nothing changes', async () => {
-  const line = { ...lineSession('acme', AGENT), agentUri: AGENT, channelId: 'line' }
-  const { session } = beginLine(line, Date.UTC(2026, 0, 1))
+  const opens = { kind: 'line-opens', agentUri: AGENT, channelId: 'line' } as const
+  const { session } = beginLine(lineSession('acme', AGENT), opens, Date.UTC(2026, 0, 1))
   expect(await ttlMsOf(session)).toBe(0)
   const closed = session.channels.map((channel) => ({ ...channel, state: 'gone' as const }))
   expect(await ttlMsOf({ ...session, channels: closed })).toBeGreaterThan(0)

@@ -1,5 +1,6 @@
 import type { CallId, Tenant } from '@switchhook/contracts'
-import { aliasTo, type PbxMemory, readByCall } from '../../storage.ts'
+import type { CallGroup } from '../../simulator/call-group.ts'
+import { aliasesOf, aliasTo, type PbxMemory, readByCall } from '../../storage.ts'
 import type { SessionName } from '../ari/channel-mark.ts'
 import type { Input } from '../session/input.ts'
 import { isFinished, isLive, type PbxSession } from '../session/session.ts'
@@ -11,10 +12,7 @@ export interface SessionTimer {
   readonly input: Input | null
 }
 
-export interface Loaded {
-  readonly session: PbxSession
-  readonly version: number
-}
+export type Loaded = NonNullable<Awaited<ReturnType<typeof loadSession>>>
 
 /** Of an unfinished session without a live channel, such as an agent's closed line. */
 const KEPT_MS = 24 * 60 * 60_000
@@ -28,11 +26,7 @@ const PREFIX = 'asterisk:'
 
 export type SessionStore = ReturnType<typeof createSessionStore>
 
-export async function loadSession(
-  memory: Pick<PbxMemory, 'read'>,
-  tenant: Tenant,
-  callId: CallId,
-): Promise<Loaded | undefined> {
+export async function loadSession(memory: Pick<PbxMemory, 'read'>, tenant: Tenant, callId: CallId) {
   const found = await readByCall(memory, keyOf, tenant, callId)
   return found && { session: found.value as PbxSession, version: found.version }
 }
@@ -48,13 +42,16 @@ export function createSessionStore(memory: PbxMemory) {
       session: PbxSession,
       expectedVersion: number,
       later: readonly LaterInput[],
-      known: readonly CallId[],
+      known: CallGroup['calls'],
       absorbed?: Loaded,
     ): Promise<'committed' | 'conflict'> {
-      const { tenant, sessionId, calls } = session.group
+      const { tenant, sessionId } = session.group
       const isOver = isFinished(session)
-      const consultations = Object.keys(calls).filter((id) => id !== sessionId && !known.includes(id as CallId))
-      const aliases = consultations.map((id) => aliasTo(sessionId, keyOf(id as CallId)))
+      const timer = (name: string, dueInMs: number, input: SessionTimer['input']) => {
+        const payload: SessionTimer = { sessionId, input }
+        return { id: `${PREFIX}${sessionId}:${name}`, dueInMs, payload }
+      }
+      const aliases = aliasesOf(session.group, known, keyOf)
       if (absorbed !== undefined) {
         aliases.push(aliasTo(sessionId, keyOf(absorbed.session.group.sessionId), absorbed.version))
       }
@@ -70,16 +67,8 @@ export function createSessionStore(memory: PbxMemory) {
           ...aliases,
         ],
         timers: [
-          {
-            id: `${PREFIX}${sessionId}:check`,
-            dueInMs: CHECK_AFTER_MS,
-            payload: { sessionId, input: null } satisfies SessionTimer,
-          },
-          ...later.map(({ input, dueInMs }) => ({
-            id: `${PREFIX}${sessionId}:${input.kind}:${subjectOf(input)}`,
-            dueInMs,
-            payload: { sessionId, input } satisfies SessionTimer,
-          })),
+          timer('check', CHECK_AFTER_MS, null),
+          ...later.map(({ input, dueInMs }) => timer(`${input.kind}:${subjectOf(input)}`, dueInMs, input)),
         ],
       })
     },

@@ -141,7 +141,7 @@ test('a command is applied to the step that another process has stored instead',
   write = async () => {
     const found = await store.load(tenant, callId)
     if (found === undefined) throw new Error('the call is not stored')
-    await store.save({ ...found.session, named: 7 }, found.version, [], [callId])
+    await store.save({ ...found.session, named: 7 }, found.version, [], found.session.group.calls)
     throw noAnswer
   }
   await hangup()

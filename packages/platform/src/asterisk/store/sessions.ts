@@ -5,6 +5,7 @@ import { createKeyedQueue } from '@switchhook/runtime'
 import { busyElsewhere } from '../../live-calls.ts'
 import { type ConnectedLeg, connectedBy } from '../../one-talk.ts'
 import { PlatformUnavailable } from '../../platform.ts'
+import type { CallGroup } from '../../simulator/call-group.ts'
 import type { Surroundings } from '../../storage.ts'
 import { AriUnavailable } from '../ari/ari-client.ts'
 import type { SessionName } from '../ari/channel-mark.ts'
@@ -76,10 +77,9 @@ export function createSessions(deps: SessionsDeps) {
       const busy = await busyElsewhere(session.group, deps.liveCalls).catch(unreadable)
       const stepped = step(session, input, now(), busy)
       if (isDeepStrictEqual(stepped.session, session)) return stepped
-      const known = Object.keys(session.group.calls) as CallId[]
       const marked = { ...stepped, session: reporter.mark(stepped.session) }
       try {
-        if ((await save(marked, version, known)) === 'conflict') continue
+        if ((await save(marked, version, session.group.calls)) === 'conflict') continue
       } finally {
         // Without effect if the step is not stored. If it is, although that is not known, the repeated input finds no change.
         for (const leg of connectedBy(input.kind, session.group, stepped.session.group)) deps.onConnected(leg)
@@ -93,7 +93,7 @@ export function createSessions(deps: SessionsDeps) {
    * out that is not stored.
    * @throws PlatformUnavailable if the step is certainly not stored; the error of the storage if it may be
    */
-  async function save(stepped: Stepped, version: number, known: readonly CallId[], absorbed?: Loaded) {
+  async function save(stepped: Stepped, version: number, known: CallGroup['calls'], absorbed?: Loaded) {
     const { session, later } = stepped
     try {
       return await store.save(session, version, later, known, absorbed)
@@ -125,7 +125,7 @@ export function createSessions(deps: SessionsDeps) {
      */
     async begin(stepped: Stepped): Promise<void> {
       await queue.run(stepped.session.group.sessionId, async () => {
-        if ((await save(stepped, 0, [])) === 'committed') await goOn(stepped)
+        if ((await save(stepped, 0, {})) === 'committed') await goOn(stepped)
       })
     },
     /**
@@ -150,8 +150,7 @@ export function createSessions(deps: SessionsDeps) {
           }
           const joined = join(into.session, from.session, how, now())
           if (joined === undefined) return undefined
-          const known = Object.keys(joined.session.group.calls) as CallId[]
-          if ((await save(joined, into.version, known, from)) === 'conflict') continue
+          if ((await save(joined, into.version, joined.session.group.calls, from)) === 'conflict') continue
           await goOn(joined)
           return joined.call
         }
@@ -181,7 +180,7 @@ export function createSessions(deps: SessionsDeps) {
         await reporter.send(session)
         const marked = reporter.mark(session)
         // After a conflict, the timer of the other step comes here.
-        if (marked !== session) await store.save(marked, version, [], Object.keys(session.group.calls) as CallId[])
+        if (marked !== session) await store.save(marked, version, [], session.group.calls)
       })
     },
     /** Ends all repeating. Resolves when no work is in progress. */
