@@ -92,3 +92,13 @@ test('a stopped pause begins no work', async () => {
   const poll = startPoll(HOUR_MS, () => Promise.reject(new Error('must not run')))
   await poll.stop()
 })
+
+test('a stop during the work ends the poll, whatever pause the work chooses', async () => {
+  await new Promise<void>((resolve) => {
+    const poll = startPoll(HOUR_MS, async () => {
+      void poll.stop().then(resolve)
+      return HOUR_MS
+    })
+    poll.wake()
+  })
+})

@@ -8,26 +8,19 @@ export type Poll = ReturnType<typeof startPoll>
  */
 export function startPoll(everyMs: number, work: () => Promise<number | void>) {
   let isStopping = false
-  let isWoken = false
-  let endPause: (() => void) | undefined
-
-  async function pause(ms: number): Promise<void> {
-    if (isWoken || isStopping) return
-    const { promise: ended, resolve } = Promise.withResolvers<void>()
-    endPause = resolve
-    // oxlint-disable-next-line no-restricted-globals -- a pause between two runs
-    const timer = setTimeout(resolve, ms).unref()
-    await ended
-    clearTimeout(timer)
-  }
+  /** Ends the present pause, or skips the next one. */
+  let waking = Promise.withResolvers<void>()
 
   async function run(): Promise<void> {
     for (let pauseMs = everyMs; ; ) {
-      await pause(pauseMs)
+      // oxlint-disable-next-line no-restricted-globals -- a pause between two runs
+      const timer = setTimeout(waking.resolve, pauseMs).unref()
+      await waking.promise
+      clearTimeout(timer)
       if (isStopping) return
-      isWoken = false
+      waking = Promise.withResolvers()
       const chosenMs = await work()
-      if (chosenMs !== undefined) isWoken = false
+      if (chosenMs !== undefined && !isStopping) waking = Promise.withResolvers()
       pauseMs = chosenMs ?? everyMs
     }
   }
@@ -35,14 +28,11 @@ export function startPoll(everyMs: number, work: () => Promise<number | void>) {
   const running = run()
   return {
     /** Ends the pause early. During a run, it skips the next pause. */
-    wake: (): void => {
-      isWoken = true
-      endPause?.()
-    },
+    wake: (): void => waking.resolve(),
     /** Resolves once the run in progress has ended. */
     stop: (): Promise<void> => {
       isStopping = true
-      endPause?.()
+      waking.resolve()
       return running
     },
   }

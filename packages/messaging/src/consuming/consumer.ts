@@ -42,11 +42,10 @@ export class QueueConsumer<T> {
     this.#watch = createConsumerWatch(options.queue, deps.log)
     this.#waitAlone = createLoneWaits({
       ...options,
-      timing: deps.timing,
+      ...deps,
       haveRecovered: () => this.#hasRecovered(),
       isPaused: () => this.isPaused(),
       stopping: this.#stopping.signal,
-      log: deps.log,
     })
   }
 

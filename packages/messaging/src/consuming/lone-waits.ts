@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Unavailable } from '@switchhook/contracts'
-import { answerWithin, backoffMs, type Logger } from '@switchhook/runtime'
-import type { ConsumeOptions, ConsumerTiming } from './consume-options.ts'
+import { answerWithin, backoffMs } from '@switchhook/runtime'
+import type { ConsumeOptions, ConsumerDeps } from './consume-options.ts'
 
-export interface LoneWaitsOptions extends Pick<ConsumeOptions<unknown>, 'queue' | 'concurrency'> {
-  readonly timing: Pick<ConsumerTiming, 'firstPauseMs' | 'longestPauseMs'>
+interface LoneWaitsOptions
+  extends Pick<ConsumeOptions<unknown>, 'queue' | 'concurrency'>,
+    Pick<ConsumerDeps, 'timing' | 'log'> {
   /** Resolves once the dependencies answer. */
   readonly haveRecovered: () => Promise<boolean>
   readonly isPaused: () => boolean
   readonly stopping: AbortSignal
-  readonly log: Pick<Logger, 'warn'>
 }
 
 /**

@@ -14,23 +14,21 @@ const ANSWER_TIMEOUT_MS = 5_000
 
 /** Reads the depths of queues on a channel of its own: RabbitMQ closes the channel when a queue does not exist. */
 export function createQueueDepths(current: () => Session | undefined) {
-  let present: Session | undefined
-  let opening: Promise<Channel> | undefined
+  let opened: { readonly on: Session; readonly channel: Promise<Channel> } | undefined
 
   /** @throws Unavailable without a connection, without an answer, or if a queue does not exist */
   return async (queues: readonly string[]): Promise<readonly QueueDepth[]> => {
     const session = current()
     if (session === undefined) throw new Unavailable('rabbitmq', 'not connected to RabbitMQ')
-    if (present !== session) opening = undefined
-    present = session
-    const opened = (opening ??= openChannel(session))
+    if (opened?.on !== session) opened = { on: session, channel: openChannel(session) }
+    const mine = opened
     try {
-      const looking = opened.then((channel) => Promise.all(queues.map((queue) => channel.checkQueue(queue))))
+      const looking = mine.channel.then((channel) => Promise.all(queues.map((queue) => channel.checkQueue(queue))))
       const answers = await answerWithin(ANSWER_TIMEOUT_MS, looking, `no answer within ${ANSWER_TIMEOUT_MS} ms`)
       return answers.map(({ messageCount, consumerCount }) => ({ ready: messageCount, consumers: consumerCount }))
     } catch (error) {
-      if (opening === opened) opening = undefined
-      opened.then((channel) => channel.close()).catch(() => {})
+      if (opened === mine) opened = undefined
+      mine.channel.then((channel) => channel.close()).catch(() => {})
       throw new Unavailable('rabbitmq', 'RabbitMQ did not report its queues', { cause: toError(error) })
     }
   }

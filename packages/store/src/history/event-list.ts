@@ -10,13 +10,10 @@ import {
   type ScoredEntry,
 } from '../paging.ts'
 import type { Redis } from '../redis/redis.ts'
-import { type EventRecord, type LoggedEvent, rememberedOf } from './event-record.ts'
+import { type LoggedEvent, rememberedOf } from './event-record.ts'
 import type { JournalReader } from './journal-reader.ts'
 
-export interface ListedEvent extends EventSubject, Pick<EventRecord, 'eventId' | 'eventType' | 'occurredAt'> {
-  /** ISO 8601, UTC, by Redis' clock: shortly after the fan-out. */
-  readonly listedAt: string
-}
+export type ListedEvent = Readonly<ReturnType<typeof parseEntry>>
 
 /** Selects the events whose fields equal those of the query. Absent fields match anything. */
 export interface EventQuery extends Partial<EventSubject>, RangeQuery {
@@ -98,9 +95,10 @@ type StoredEntry = readonly [
 ]
 
 /** Only `entryOf` writes entries, so the JSON is not validated. */
-export function parseEntry({ member, since }: ScoredEntry): ListedEvent {
+export function parseEntry({ member, since }: ScoredEntry) {
   const stored = JSON.parse(member) as StoredEntry
   const [eventId, eventType, occurredAt, callId, agentUri, correlationId, number = null] = stored
+  /** ISO 8601, UTC, by Redis' clock: shortly after the fan-out. */
   const listedAt = isoTime(since)
   return { eventId, eventType, occurredAt, listedAt, callId, agentUri, correlationId, number }
 }

@@ -34,7 +34,7 @@ export async function openInstallation(options: {
   let mismatch: string | undefined
   /** Installations that messages named and that no operator has adopted or discarded. */
   const blocking = new Set<InstallationId>()
-  let isConfirmed = true
+  const isConfirmed = (): boolean => mismatch === undefined && blocking.size === 0
   let confirmed = Promise.withResolvers<void>()
 
   async function establish(): Promise<StoredInstallation> {
@@ -61,7 +61,6 @@ export async function openInstallation(options: {
         : `Redis holds installation ${found.id}, this process belongs to ${own.id}`
     if (text !== mismatch) log.error(text, { redis: found?.id ?? null, process: own.id })
     mismatch = text
-    isConfirmed = false
     return new Unavailable('redis', text)
   }
 
@@ -69,17 +68,16 @@ export async function openInstallation(options: {
     const text = `a message belongs to installation ${id}, Redis holds ${own.id}`
     if (!blocking.has(id)) log.error(text, { messageFrom: id, redis: own.id })
     blocking.add(id)
-    isConfirmed = false
     return new Unavailable('redis', text)
   }
 
   function noteHeld(found: StoredInstallation): void {
+    const wasConfirmed = isConfirmed()
     if (found.id !== own.id) log.info('continuing another installation', { redis: found.id, process: own.id })
     own = found
     mismatch = undefined
     for (const id of blocking) if (originOf(id, own) !== 'foreign') blocking.delete(id)
-    if (isConfirmed || blocking.size > 0) return
-    isConfirmed = true
+    if (wasConfirmed || !isConfirmed()) return
     log.info('Redis and messages belong to one installation again', { installation: own.id })
     confirmed.resolve()
     confirmed = Promise.withResolvers()
@@ -112,7 +110,7 @@ export async function openInstallation(options: {
     /** The id for the messages that this process publishes. */
     id: (): InstallationId => own.id,
     /** For `/readyz`: Redis holds this installation, and no message of another installation blocks a consumer. */
-    isConfirmed: (): boolean => isConfirmed,
+    isConfirmed,
     /**
      * Makes `parse` check the installation header of each message first, without I/O. A message without the header is
      * accepted while Redis holds this installation. The returned function throws Unavailable if the consumer must pause, and
@@ -151,9 +149,9 @@ export async function openInstallation(options: {
       await redis.ready()
       await verify().catch((error: unknown) => {
         // A mismatch lasts until the data is restored or an operator decides. The poll notices both.
-        if (isConfirmed) throw error
+        if (isConfirmed()) throw error
       })
-      if (!isConfirmed) await confirmed.promise
+      if (!isConfirmed()) await confirmed.promise
     },
     close: (): void => void poll.stop(),
   }

@@ -3,14 +3,8 @@ import { PARTITIONS, partitionOf, timerMember, timerPayloadsKey, timersKey } fro
 import { pipeline, type Redis } from '../redis/redis.ts'
 import { share } from './share.ts'
 
-/** A due timer, which `StateStore.commit` set. */
-export interface DueTimer {
-  readonly id: string
-  readonly tenant: Tenant
-  readonly payload: unknown
-  /** The stored text, unchanged, for `done`. */
-  readonly stored: string
-}
+/** A due timer, which `StateStore.commit` set. `stored`: the stored text, unchanged, for `done`. */
+export type DueTimer = Readonly<ReturnType<typeof parse>>
 
 const keysOf = (part: number): [string, string] => [timersKey(part), timerPayloadsKey(part)]
 
@@ -61,7 +55,7 @@ export async function overdueIn(
   return first.map(([, dueAt]) => (dueAt === undefined ? undefined : nowMs - Number(dueAt)))
 }
 
-function parse(stored: string): DueTimer {
-  const { id, tenant, payload } = JSON.parse(stored) as Pick<DueTimer, 'id' | 'tenant' | 'payload'>
+function parse(stored: string) {
+  const { id, tenant, payload } = JSON.parse(stored) as { id: string; tenant: Tenant; payload: unknown }
   return { id, tenant, payload, stored }
 }

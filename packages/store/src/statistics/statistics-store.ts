@@ -2,7 +2,7 @@ import { parseSubscriptionId, type SubscriptionId, type Tenant } from '@switchho
 import { countedSubscriptionsKey, statisticsKey } from '../keys.ts'
 import { chunksOf } from '../redis/in-chunks.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
-import { addStored, type Counts, type Figures, figuresOf, formatCounts } from './counts.ts'
+import { addStored, type Counts, figuresOf, formatCounts } from './counts.ts'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -32,12 +32,6 @@ export interface Addition {
   /** Any moment of the minute, ms since 1970. */
   readonly atMs: number
   readonly counts: ReadonlyMap<string, number>
-}
-
-/** The figures of one period that has any. */
-export interface StatisticsPoint extends Figures {
-  /** When the period begins, in ms since 1970. */
-  readonly atMs: number
 }
 
 export interface StatisticsQuery {
@@ -101,12 +95,12 @@ export function createStatisticsStore(redis: Redis, limits: { readonly subscript
       const stored = await storable(tenant, additions)
       for (const some of chunksOf(stored, ADDITIONS_AT_ONCE)) await addSome(tenant, some, nowMs)
     },
-    /** The periods with anything to count, the oldest first. */
+    /** The figures of the periods that have any, the oldest first. `atMs`: when the period begins, in ms since 1970. */
     async points(
       tenant: Tenant,
       subscriptionId: SubscriptionId | null,
       { step, fromMs, toMs, nowMs }: StatisticsQuery,
-    ): Promise<readonly StatisticsPoint[]> {
+    ) {
       const { stepMs, keptMs } = STATISTICS_STEPS[step]
       const first = Math.max(Math.floor(fromMs / stepMs), Math.ceil((nowMs - keptMs) / stepMs))
       // A worker's clock may be ahead by a little, and nothing is counted later than that.

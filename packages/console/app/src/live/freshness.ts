@@ -14,10 +14,9 @@ interface Freshness {
 
 const store = createStore<Freshness>({ state: 'connecting', answeredAtMs: Date.now() })
 
-/** A stream that has just ended still counts as live: it is usually back soon. */
-const SHOWN = { connecting: 'connecting', live: 'live', away: 'live', unavailable: 'polling' } as const
+const SHOWN = { connecting: 'connecting', live: 'live', unavailable: 'polling' } as const
 
-/** A stream ends when its token expires or a process stops, and is back within a second or two. */
+/** A stream ends when its token expires or a process stops, and is back within a second or two. Until then it counts as live. */
 const PATIENCE_MS = 4_000
 
 export const useFreshness = (): Freshness => useStore(store)
@@ -29,14 +28,15 @@ export const useFreshness = (): Freshness => useStore(store)
  */
 export function keepFresh(queries: QueryClient): () => void {
   let stream: StreamState = 'connecting'
-  let isStreamMissed = false
+  /** What the stream alone would show. */
+  let ofStream: Freshness['state'] = 'connecting'
   let patience: ReturnType<typeof setTimeout> | undefined
   let close: (() => void) | undefined
   let isAway = false
   let answeredAtMs = Date.now()
 
   function publish(): void {
-    const state = isAway || isStreamMissed ? 'away' : SHOWN[stream]
+    const state = isAway ? 'away' : ofStream
     const shown = store.get()
     if (state === shown.state && (state !== 'away' || answeredAtMs === shown.answeredAtMs)) return
     store.set({ state, answeredAtMs })
@@ -70,25 +70,20 @@ export function keepFresh(queries: QueryClient): () => void {
       onState: (state) => {
         const before = stream
         stream = state
-        if (state !== 'away') forgive()
-        else if (before === 'live') patience = setTimeout(miss, PATIENCE_MS)
-        else if (patience === undefined) miss()
-        publish()
+        if (state !== 'away') follow(SHOWN[state])
+        else if (before === 'live') patience = setTimeout(() => follow('away'), PATIENCE_MS)
+        else if (patience === undefined) follow('away')
         if (state === 'connecting') return
         // Not before, because what changes until then is not reported.
         if (before === 'connecting' ? isShownAgain : before === 'away' && state === 'live') refreshAll()
       },
     })
 
-  function miss(): void {
-    isStreamMissed = true
-    publish()
-  }
-
-  function forgive(): void {
+  function follow(next: Freshness['state']): void {
     clearTimeout(patience)
     patience = undefined
-    isStreamMissed = false
+    ofStream = next
+    publish()
   }
 
   function followWhileShown(): void {
@@ -101,7 +96,7 @@ export function keepFresh(queries: QueryClient): () => void {
   return () => {
     unsubscribe()
     close?.()
-    forgive()
+    clearTimeout(patience)
     document.removeEventListener('visibilitychange', followWhileShown)
   }
 }

@@ -92,13 +92,11 @@ function useVisibleRows(body: { readonly current: HTMLElement | null }, total: n
   }, [body])
   useLayoutEffect(measure, [measure, total])
   useEffect(() => {
-    const options = { passive: true, capture: true }
-    window.addEventListener('scroll', measure, options)
-    window.addEventListener('resize', measure)
-    return () => {
-      window.removeEventListener('scroll', measure, options)
-      window.removeEventListener('resize', measure)
-    }
+    const leaving = new AbortController()
+    const { signal } = leaving
+    window.addEventListener('scroll', measure, { passive: true, capture: true, signal })
+    window.addEventListener('resize', measure, { signal })
+    return () => leaving.abort()
   }, [measure])
   const first = Math.min(Math.max(range[0], 0), Math.max(total - MARGIN_ROWS, 0))
   return [first, Math.max(Math.min(range[1], total), first)]
