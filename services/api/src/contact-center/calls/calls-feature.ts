@@ -1,4 +1,4 @@
-import { createEventList } from '@switchhook/store'
+import { createEventList, type EventList } from '@switchhook/store'
 import type { Base } from '../../base.ts'
 import { feature } from '../../http/feature.ts'
 import { type ContactCenter, isRead } from '../open-contact-center.ts'
@@ -11,8 +11,9 @@ import { transfer } from './transfer-route.ts'
 export const calls = feature(
   [dial, ...legRoutes, transfer, listCalls, readCall],
   ({ contactCenter, redis, journal, installation }: Base & { readonly contactCenter: ContactCenter }) => {
+    const list = createEventList(redis, journal)
     // In an emptied Redis, the events by which ended calls are found are missing.
-    const page = installation.confirmAbsence(createEventList(redis, journal).page, isRead)
+    const page = installation.confirmAbsence((...args: Parameters<EventList['page']>) => list.page(...args), isRead)
     return { deps: { ...contactCenter, events: { page } } }
   },
 )
