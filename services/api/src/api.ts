@@ -4,7 +4,8 @@ import type { ApiConfig } from './config.ts'
 import { openContactCenter } from './contact-center/open-contact-center.ts'
 import { FEATURES } from './features.ts'
 import { openAudit } from './http/audit/audit-log.ts'
-import { type KeyTiming, openAuth } from './http/auth/open-auth.ts'
+import type { KeyTiming } from './http/auth/key-cache.ts'
+import { openAuth } from './http/auth/open-auth.ts'
 import { openConsole } from './http/console/mount-console.ts'
 import { openFeatures } from './http/feature.ts'
 import { type IdempotencyTiming, openIdempotency } from './http/idempotency.ts'
@@ -67,11 +68,10 @@ export async function startApi(options: StartApiOptions) {
         (handled) => handled.status === 'rejected' && isNotFound(handled.reason),
       ),
     },
-    trustProxy: config.TRUST_PROXY,
-    corsOrigins: config.CORS_ORIGINS,
+    config,
     log,
     observe: observeRequests({ log, metrics, tracing, traceOfRequest }),
-    ...(webConsole && { console: webConsole }),
+    console: webConsole,
   })
   const server = await startHttpServer(config.API_PORT, app, options.deadlines)
   shutdown.defer('http', () => server.close())

@@ -1,6 +1,6 @@
 import type { PlatformEvent } from '@switchhook/contracts'
 import { backoffMs, type Logger, startPoll } from '@switchhook/runtime'
-import type { Outbox, OutboxEntry } from '@switchhook/store'
+import type { Outbox } from '@switchhook/store'
 
 interface OutboxRelayDeps {
   readonly outbox: Pick<Outbox, 'claim' | 'sent'>
@@ -26,7 +26,7 @@ const LAST_RETRY_MS = 2_000
 export async function relayOnce({ outbox, publish }: OutboxRelayDeps, max: number): Promise<number> {
   const batch = await outbox.claim(max)
   const results = await Promise.allSettled(batch.map(({ event }) => publish(event)))
-  const sent: OutboxEntry[] = batch.filter((_entry, at) => results[at]?.status === 'fulfilled')
+  const sent = batch.filter((_entry, at) => results[at]?.status === 'fulfilled')
   if (sent.length > 0) await outbox.sent(sent)
   const failed = results.find((result) => result.status === 'rejected')
   if (failed !== undefined) throw failed.reason

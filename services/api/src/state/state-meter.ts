@@ -2,7 +2,7 @@ import { CallState, type CallStatus, EndReason, EVENT_TYPES } from '@switchhook/
 import type { Counter, Metrics } from '@switchhook/runtime'
 import type { Outbox, Redis, TimerStore } from '@switchhook/store'
 import type { TimerOwners } from './timer-loop.ts'
-import type { NewEvent, Writing } from './transact.ts'
+import type { Writing } from './transact.ts'
 
 /** Counts the stored events of calls and agents, and the events that the broker has confirmed. */
 export function createEventMeter(metrics: Metrics) {
@@ -22,17 +22,15 @@ export function createEventMeter(metrics: Metrics) {
     Object.entries(EndReason).map(([reason, number]) => [number, ended.of({ reason })]),
   )
 
-  function countEvent({ eventType, data }: NewEvent): void {
-    byType.get(eventType)?.add()
-    if (eventType !== 'call.status') return
-    const { sequence, state, endReason } = data as Partial<CallStatus>
-    if (sequence === 1) begun.add()
-    if (state === CallState.ended) byReason.get(endReason)?.add()
-  }
-
   return {
     written: ({ events = [] }: Pick<Writing, 'events'>): void => {
-      for (const event of events) countEvent(event)
+      for (const { eventType, data } of events) {
+        byType.get(eventType)?.add()
+        if (eventType !== 'call.status') continue
+        const { sequence, state, endReason } = data as Partial<CallStatus>
+        if (sequence === 1) begun.add()
+        if (state === CallState.ended) byReason.get(endReason)?.add()
+      }
     },
     /** Wraps `sent` of the outbox, so that each event counts when it is marked sent. */
     relaying:
@@ -64,15 +62,7 @@ export function countTimers(metrics: Metrics, owners: TimerOwners): TimerOwners 
 }
 
 /** Every replica reads the same values from Redis, so a query takes their maximum. During an outage they are left out. */
-export function showGauges(
-  metrics: Pick<Metrics, 'gauge'>,
-  sources: {
-    readonly outbox: Pick<Outbox, 'backlog' | 'oldestMs'>
-    readonly timers: Pick<TimerStore, 'overdueMs'>
-    readonly redis: Pick<Redis, 'memory'>
-  },
-): void {
-  const { outbox, timers, redis } = sources
+export function showGauges(metrics: Metrics, outbox: Outbox, timers: TimerStore, redis: Redis): void {
   metrics.gauge('switchhook_outbox_events', 'Events in the outbox that no broker has confirmed yet.', () =>
     outbox.backlog(),
   )

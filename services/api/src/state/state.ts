@@ -48,7 +48,7 @@ export async function openState(deps: {
   const store = announceTimers(createStateStore(redis, commitRelay), (timers) => {
     for (const { dueInMs } of timers) loop.expect(dueInMs)
   })
-  showGauges(metrics, { outbox, timers: timerStore, redis })
+  showGauges(metrics, outbox, timerStore, redis)
   return {
     store,
     /** Commits a step of the contact center; its events count and belong to the trace of the current request. */

@@ -30,7 +30,7 @@ export async function startApiUnderTest(
   const metrics = createMetrics('api')
   const keyTiming = { refreshMs: 60_000, cooldownMs: 0, timeoutMs: 2_000 }
   // Without the time in which idle connections stay open.
-  const deadlines = { headersMs: 10_000, requestMs: 30_000 }
+  const deadlines = { lingerMs: 0 }
   const { readiness, optional, details } = await startApi({
     name: 'api',
     config,

@@ -93,6 +93,8 @@ const accepted = completeObject('The command was accepted. `call.status` events 
 
 export const acceptedSchema = component('CommandAccepted', accepted)
 
+export type AcceptedBody = ValueOf<typeof accepted> & { readonly consultationCallId?: string }
+
 export const transferAcceptedSchema = component('TransferAccepted', {
   ...accepted,
   description: 'The transfer was accepted. `call.status` events report its result.',

@@ -3,7 +3,6 @@ import {
   type CallCommand,
   type CallId,
   CallState,
-  type CommandId,
   isGuid,
   parseCallId,
   parseCommandId,
@@ -19,20 +18,16 @@ import type { AuditAction } from '../../http/audit-action.ts'
 import { type Answer, acts, type Caller, type RouteOf, type RouteRequest, type RouteSpec } from '../../http/route.ts'
 import type { Agent } from '../center/agent.ts'
 import type { ContactCenter } from '../open-contact-center.ts'
-import type { LegBody } from './call-schemas.ts'
-import { missingAgentUriNote, type StatusWithoutAgent, validateCallCommand } from './missing-agent-uri.ts'
+import type { AcceptedBody, LegBody } from './call-schemas.ts'
+import { missingAgentUriNote, type OtherParty, statusWithoutAgent, validateCallCommand } from './missing-agent-uri.ts'
 
 export type CallRouteDeps = Pick<ContactCenter, 'platform' | 'center' | 'now'>
 
 interface CommandRoute<Body>
-  extends Pick<RouteOf<CallRouteDeps, Body>, 'path' | 'summary' | 'responses' | 'failures' | 'handle'> {
+  extends Pick<RouteOf<CallRouteDeps, Body>, 'path' | 'summary' | 'params' | 'responses' | 'failures' | 'handle'>,
+    Required<Pick<RouteSpec, 'body' | 'description'>> {
   readonly operationId: CallCommand
-  readonly params?: NonNullable<RouteSpec['params']>
-  readonly body: NonNullable<RouteSpec['body']>
-  readonly description: string
-  readonly withoutAgentUri: StatusWithoutAgent
-  /** The field that must not name the agent. */
-  readonly otherParty?: 'destination' | 'transferTarget'
+  readonly otherParty?: OtherParty
 }
 
 const AUDIT_ACTION_OF: Readonly<Record<CallCommand, AuditAction>> = {
@@ -46,11 +41,11 @@ const AUDIT_ACTION_OF: Readonly<Record<CallCommand, AuditAction>> = {
 
 /** The route of a call command: adds the parts that all commands share. */
 export function commandRoute<Body extends LegBody>(command: CommandRoute<Body>): RouteOf<CallRouteDeps, Body> {
-  const { withoutAgentUri, otherParty, description, failures = [], ...route } = command
+  const { otherParty, description, failures = [], ...route } = command
   return {
     ...route,
     ...acts('calls'),
-    description: `${description}${missingAgentUriNote(withoutAgentUri)}`,
+    description: `${description}${missingAgentUriNote(otherParty)}`,
     idempotent: true,
     audit: {
       action: AUDIT_ACTION_OF[route.operationId],
@@ -59,16 +54,16 @@ export function commandRoute<Body extends LegBody>(command: CommandRoute<Body>):
     validatesAbsentBody: true,
     failures: [
       'invalid-request',
-      { code: 'missing-agent-uri', status: withoutAgentUri },
+      { code: 'missing-agent-uri', status: statusWithoutAgent(otherParty) },
       'agent-not-found',
       ...failures,
       'platform-unavailable',
     ],
-    validate: validateCallCommand(withoutAgentUri, otherParty),
+    validate: validateCallCommand(otherParty),
   }
 }
 
-/** An allowed command: the stored call and agent, and whether the command is sent or does nothing. */
+/** An allowed command: its leg, the stored agent, and whether the command is sent or does nothing. */
 export type AllowedCommand = Awaited<ReturnType<typeof allowCommand>>
 
 export async function requireAgent(
@@ -96,19 +91,27 @@ export async function allowCommand(
   const id = params['callId']
   if (!isGuid(id)) throw new AppError('call-not-found')
   const { call, agent, known } = await center.readLeg(caller.tenant, parseCallId(id), agentUri)
-  const leg = call?.legs[agentUri]?.status
+  const status = call?.legs[agentUri]?.status
   // A call that was just dialled has no leg yet; it belongs to the dialling agent.
   const isDialler = call?.dialled?.agentUri === agentUri && !call.isAbandoned
-  if (call === undefined || (leg === undefined && !isDialler)) throw new AppError('call-not-found')
+  if (call === undefined || (status === undefined && !isDialler)) throw new AppError('call-not-found')
   const commandId = parseCommandId(idFor('command'))
-  const check = checkCommand(command, leg, { commandId, remoteAnswer, ...transfer })
+  const check = checkCommand(command, status, { commandId, remoteAnswer, ...transfer })
   if (check.kind === 'refuse') {
     const { kind: _kind, code, ...extra } = check
     throw new AppError(code, extra)
   }
-  const correlationId = leg?.correlationId ?? call.dialled?.correlationId ?? null
-  // `known` is for the platform's command, unless another command on this call or agent comes first.
-  return { call, agent, commandId, correlationId, check, known }
+  const correlationId = status?.correlationId ?? call.dialled?.correlationId ?? null
+  const consultation = status?.consultation
+  return {
+    /** `known` is for the platform's command, unless another command on this call or agent comes first. */
+    leg: { tenant: caller.tenant, callId: call.callId, agentUri, commandId, known },
+    agent,
+    /** The consultation of a transfer of this call. */
+    consultation: consultation && 'callId' in consultation ? consultation.callId : undefined,
+    correlationId,
+    check,
+  }
 }
 
 /**
@@ -135,17 +138,8 @@ export async function send<T>(command: Promise<T>): Promise<T> {
   }
 }
 
-export function accepted(
-  command: CallCommand,
-  callId: CallId,
-  agentUri: string,
-  rest: {
-    readonly commandId: CommandId
-    readonly correlationId: string | null
-    readonly acceptedAt: string
-    readonly noop: boolean
-    readonly consultationCallId?: CallId
-  },
-): Answer {
-  return { status: 202, body: { callId, agentUri, command, ...rest }, ...(rest.noop && { isUnchanged: true }) }
-}
+export const accepted = (body: AcceptedBody): Answer => ({
+  status: 202,
+  body,
+  ...(body.noop && { isUnchanged: true }),
+})

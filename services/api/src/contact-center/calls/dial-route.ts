@@ -13,7 +13,6 @@ export const dial = commandRoute<DialBody>({
     '`callId` of the answer appears in every `call.status` event of the call.',
   body: dialSchema,
   responses: { 202: { description: 'Accepted: the agent is about to dial.', body: acceptedSchema } },
-  withoutAgentUri: 401,
   otherParty: 'destination',
   failures: ['agent-device-unavailable'],
   async handle({ caller: { tenant, clientId }, caller, body, idFor, isKeyed }, { platform, center, now }) {
@@ -22,9 +21,8 @@ export const dial = commandRoute<DialBody>({
     await requireAgent(platform, caller, agentUri)
     const commandId = parseCommandId(idFor('command'))
     const dialled: Dialled = { agentUri, destination, cli, correlationId, commandId }
-    const fresh = newCall({ callId: parseCallId(idFor('call')), tenant }, new Date(now()).toISOString(), dialled)
-    const likeness = correlationId === null ? null : { clientId, agentUri, destination, correlationId }
-    const { call, again } = await center.beginDial(fresh, { agentUri, likeness, isKeyed })
+    const fresh = newCall({ callId: parseCallId(idFor('call')), tenant }, new Date(now()).toISOString())
+    const { call, again } = await center.beginDial({ ...fresh, dialled }, { clientId, isKeyed })
     const original = call.dialled ?? dialled
     const isSent = !hasBegun(call)
     if (isSent) {
@@ -35,7 +33,10 @@ export const dial = commandRoute<DialBody>({
         throw error
       })
     }
-    const answer = accepted('dial', call.callId, agentUri, {
+    const answer = accepted({
+      callId: call.callId,
+      agentUri,
+      command: 'dial',
       commandId: original.commandId,
       correlationId: original.correlationId,
       acceptedAt: call.createdAt,

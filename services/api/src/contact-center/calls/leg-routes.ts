@@ -48,16 +48,15 @@ export const legRoutes = ROUTES.map(({ command, summary, description, failures =
     params: { callId: callIdParam },
     body: legSchema,
     responses: { 202: { description: 'Accepted.', body: acceptedSchema } },
-    withoutAgentUri: 400,
     failures: ['call-not-found', ...failures],
     handle: async (request, deps) => {
       const acceptedAt = new Date(deps.now()).toISOString()
       const allowed = await allowCommand(deps, command, request)
-      const { call, commandId, correlationId, check } = allowed
-      const { agentUri } = request.body
-      if (check.kind === 'send') await send(carryOut(deps.platform, command, allowed, agentUri))
+      const { leg, correlationId, check } = allowed
+      const { callId, agentUri, commandId } = leg
+      if (check.kind === 'send') await send(carryOut(deps.platform, command, allowed))
       const noop = check.kind === 'noop'
-      return accepted(command, call.callId, agentUri, { commandId, correlationId, acceptedAt, noop })
+      return accepted({ callId, agentUri, command, commandId, correlationId, acceptedAt, noop })
     },
   }),
 )
@@ -65,15 +64,12 @@ export const legRoutes = ROUTES.map(({ command, summary, description, failures =
 function carryOut(
   platform: Platform,
   command: LegRoute['command'],
-  { call, agent, commandId, known }: AllowedCommand,
-  agentUri: string,
+  { leg, agent, consultation }: AllowedCommand,
 ): Promise<void> {
-  const leg = { tenant: call.tenant, callId: call.callId, agentUri, commandId }
-  if (command === 'hangup') return platform.hangup({ ...leg, known })
-  if (command === 'hold') return platform.hold({ ...leg, known })
-  const consultation = call.legs[agentUri]?.status.consultation
-  const own = consultation && 'callId' in consultation ? consultation.callId : undefined
-  const holdFirst = othersToHold(agent, call.callId, own)
+  if (command === 'hangup') return platform.hangup(leg)
+  if (command === 'hold') return platform.hold(leg)
+  const holdFirst = othersToHold(agent, leg.callId, consultation)
+  const { known, ...others } = leg
   // The holds change the agent.
-  return platform[command]({ ...leg, holdFirst, ...(holdFirst.length === 0 && { known }) })
+  return platform[command]({ ...others, holdFirst, ...(holdFirst.length === 0 && { known }) })
 }

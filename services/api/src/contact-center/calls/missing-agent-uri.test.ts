@@ -4,7 +4,7 @@ import { validateCallCommand } from './missing-agent-uri.ts'
 
 function validateDial(body: unknown) {
   const result = compileSchema<unknown>(dialSchema)(body)
-  return validateCallCommand(401, 'destination')(body, result.ok ? [] : result.faults)
+  return validateCallCommand('destination')(body, result.ok ? [] : result.faults)
 }
 
 /** Bodies without an agentUri, and the pointers of their errors. `undefined`: a request without a body. */
@@ -35,7 +35,7 @@ test.each(WITHOUT_AGENT_URI)(
 test.each(WITHOUT_AGENT_URI)(
   'a command on a leg with the body %j has no agentUri: 400, without a word about tokens',
   (body) => {
-    const failure = validateCallCommand(400)(body, [])
+    const failure = validateCallCommand()(body, [])
     expect([failure?.code, failure?.extra.status]).toEqual(['missing-agent-uri', 400])
     expect(failure?.extra.detail).not.toContain('token')
   },

@@ -1,25 +1,27 @@
 import { AppError, type Fault } from '@switchhook/contracts'
 import { isSameAddress } from '@switchhook/platform'
 
+/** The field of a dial or a transfer that must not name the agent. The other commands have none. */
+export type OtherParty = 'destination' | 'transferTarget'
+
 /**
  * Status of a call command without an agentUri. The specification asks for 401 on dial and transfer. The other commands
  * answer 400, because a 401 makes clients fetch a new token and retry.
  */
-export type StatusWithoutAgent = 400 | 401
+export const statusWithoutAgent = (otherParty?: OtherParty) => (otherParty === undefined ? 400 : 401)
 
 /** For the description of a route. */
-export const missingAgentUriNote = (status: StatusWithoutAgent): string =>
-  status === 400
+export const missingAgentUriNote = (otherParty?: OtherParty): string =>
+  statusWithoutAgent(otherParty) === 400
     ? ''
     : '\n\nA request without an `agentUri`, or without a body, gets 401 `missing-agent-uri`. A new access token does not help.'
 
 /**
  * Validates the body of a call command. A missing agentUri has its own error code, whatever else is wrong. It is missing if
  * it is absent, null or empty, or if there is no object. An agentUri of another type is present but not valid.
- * @param otherParty the field that must not name the agent
  */
 export const validateCallCommand =
-  (statusWithoutAgent: StatusWithoutAgent, otherParty?: 'destination' | 'transferTarget') =>
+  (otherParty?: OtherParty) =>
   (body: unknown, faults: readonly Fault[]): AppError | undefined => {
     const fields = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : undefined
     const agentUri = fields?.['agentUri']
@@ -28,10 +30,11 @@ export const validateCallCommand =
       const errors = [{ pointer: '/agentUri', detail: 'is required' }, ...others]
       const detail =
         body === undefined ? 'The request has no body and therefore no agentUri.' : 'The body has no agentUri.'
+      const status = statusWithoutAgent(otherParty)
       return new AppError('missing-agent-uri', {
-        status: statusWithoutAgent,
+        status,
         // Clients react to a 401 with a new token.
-        detail: statusWithoutAgent === 401 ? `${detail} A new access token does not help.` : detail,
+        detail: status === 401 ? `${detail} A new access token does not help.` : detail,
         errors,
       })
     }

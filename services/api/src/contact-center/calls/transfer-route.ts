@@ -1,5 +1,4 @@
 import { AppError, type CallId, parseCallId } from '@switchhook/contracts'
-import type { RouteRequest } from '../../http/route.ts'
 import { newCall } from '../center/call.ts'
 import {
   callIdParam,
@@ -21,31 +20,22 @@ import {
 /** Stores the consultation call with its id before the platform receives the transfer. */
 async function begin(
   { platform, center, now }: CallRouteDeps,
-  request: RouteRequest<TransferBody>,
-  { call, agent, commandId, correlationId, known }: AllowedCommand,
+  body: TransferBody,
+  { leg, agent, correlationId }: AllowedCommand,
   consultationCallId: CallId | null,
 ): Promise<void> {
-  const { tenant } = request.caller
-  const { agentUri, transferTarget } = request.body
-  const command = {
-    tenant,
-    callId: call.callId,
-    agentUri,
-    commandId,
-    known,
-    target: transferTarget,
-    correlationId: correlationIdOf(request.body),
-    consultationCallId,
-  }
+  const { tenant, callId, agentUri, commandId } = leg
+  const command = { ...leg, target: body.transferTarget, correlationId: correlationIdOf(body), consultationCallId }
   if (consultationCallId === null) return send(platform.transfer(command))
 
-  if (othersToHold(agent, call.callId).length > 0) {
+  if (othersToHold(agent, callId).length > 0) {
     throw new AppError('agent-device-unavailable', {
       detail: 'The agent is connected on another call; hold that call first.',
     })
   }
-  const dialled = { agentUri, destination: transferTarget, cli: null, correlationId, commandId }
-  const consultation = newCall({ callId: consultationCallId, tenant }, new Date(now()).toISOString(), dialled)
+  const dialled = { agentUri, destination: command.target, cli: null, correlationId, commandId }
+  const begun = newCall({ callId: consultationCallId, tenant }, new Date(now()).toISOString())
+  const consultation = { ...begun, dialled }
   await center.beginConsultation(consultation)
   await send(platform.transfer(command)).catch(async (error: unknown) => {
     // Best effort: otherwise a probe ends the consultation with platformLost.
@@ -69,30 +59,29 @@ export const transfer = commandRoute<TransferBody>({
   params: { callId: callIdParam },
   body: transferSchema,
   responses: { 202: { description: 'Accepted.', body: transferAcceptedSchema } },
-  withoutAgentUri: 401,
   otherParty: 'transferTarget',
   failures: ['call-not-found', 'invalid-call-state', 'transfer-in-progress', 'agent-device-unavailable'],
   async handle(request, deps) {
-    const { caller, body, idFor } = request
-    const { agentUri, transferTarget } = body
+    const { body, idFor } = request
     const acceptedAt = new Date(deps.now()).toISOString()
     const ownConsultation = body.blind === true ? null : parseCallId(idFor('consultation'))
     const allowed = await allowCommand(deps, 'transfer', request, {
-      target: transferTarget,
+      target: body.transferTarget,
       ...(ownConsultation !== null && { consultationCallId: ownConsultation }),
     })
-    const { call, commandId, check, known } = allowed
+    const { leg, check, consultation: earlier } = allowed
+    const { callId, agentUri, commandId } = leg
     const correlationId = (check.kind === 'noop' ? null : correlationIdOf(body)) ?? allowed.correlationId
-    const underWay = call.legs[agentUri]?.status.consultation
-    const earlier = underWay && 'callId' in underWay ? underWay.callId : null
     if (check.kind === 'send' && check.as === 'completeTransfer') {
-      const leg = { tenant: caller.tenant, callId: call.callId, agentUri, commandId, known }
       await send(deps.platform.completeTransfer({ ...leg, correlationId: correlationIdOf(body) }))
     } else if (check.kind === 'send') {
-      await begin(deps, request, { ...allowed, correlationId }, ownConsultation)
+      await begin(deps, body, { ...allowed, correlationId }, ownConsultation)
     }
     const consultationCallId = earlier ?? (check.kind === 'noop' ? null : ownConsultation)
-    return accepted('transfer', call.callId, agentUri, {
+    return accepted({
+      callId,
+      agentUri,
+      command: 'transfer',
       commandId,
       correlationId,
       acceptedAt,

@@ -13,10 +13,10 @@ import { applyReport } from '@switchhook/platform'
 import fc from 'fast-check'
 import { aReport } from '../../testing/report.ts'
 import { type Agent, lastEventAtOf, newAgent, type PresenceSetting, viewOf } from './agent.ts'
-import { type AgentChange, type AgentTimer, applyDevice, applyLegs, applyPresence, applyTimer } from './agent-model.ts'
+import { type AgentChange, applyDevice, applyLegs, applyPresence, applyTimer } from './agent-model.ts'
 
 const AGENT = 'sip:alice@acme.example'
-const WRAP_UP = { wrapUpMs: 10_000 }
+const WRAP_UP_MS = 10_000
 const { initiated, proceeding, alerting, connected, held, ended } = CallState
 const LUNCH = 66
 const MEETING = 82
@@ -34,7 +34,7 @@ const setting = (statusCode: number, more: Partial<PresenceSetting> = {}): Prese
 class Life {
   agent: Agent = newAgent(AGENT)
   readonly events: AgentStatus[] = []
-  timers: AgentTimer[] = []
+  timers: AgentChange['timers'] = []
   readonly #calls = new Map<string, ReturnType<typeof newCallId>>()
   readonly #answered = new Map<string, string>()
 
@@ -47,7 +47,7 @@ class Life {
   }
 
   leg(second: number, state: CallState, call = 'one'): this {
-    return this.take(applyLegs(this.agent, [this.status(second, state, call)], { ...WRAP_UP, at: at(second) }))
+    return this.take(applyLegs(this.agent, [this.status(second, state, call)], at(second), WRAP_UP_MS))
   }
 
   status(second: number, state: CallState, call: string): CallStatus {
@@ -141,7 +141,7 @@ describe('calls hide the status that was set', () => {
 
   test('with a wrap-up time of 0 there is no after-call work', () => {
     const life = new Life().leg(1, connected)
-    life.take(applyLegs(life.agent, [life.status(5, ended, 'one')], { wrapUpMs: 0, at: at(5) }))
+    life.take(applyLegs(life.agent, [life.status(5, ended, 'one')], at(5), 0))
     expect(life.reported.at(-1)).toEqual([available, overReason])
   })
 

@@ -10,19 +10,8 @@ export interface AgentTimerPayload {
   readonly until: string
 }
 
-export interface AgentTimer {
-  readonly id: string
-  readonly dueInMs: number
-  readonly payload: AgentTimerPayload
-}
-
 /** An agent after a change, with the event and the timers of the change. */
-export interface AgentChange {
-  readonly agent: Agent
-  /** Data of the `agent.status` event; null: the public state is unchanged. */
-  readonly status: AgentStatus | null
-  readonly timers: readonly AgentTimer[]
-}
+export type AgentChange = ReturnType<typeof changeOf>
 
 /** Leg states in which the agent is on the phone. A ringing call is not one of them. */
 const ON_THE_PHONE: readonly CallState[] = [
@@ -35,14 +24,10 @@ const ON_THE_PHONE: readonly CallState[] = [
 /**
  * Applies the legs of this agent that one report changed. The first leg on which the agent dials or talks starts
  * `On the phone`. The end of the last leg ends it, and starts after-call work if any of the legs was answered.
- * @param options.at time of the report. The `occurredAt` of a leg can be later (`occurredAfter`)
- * @param options.wrapUpMs length of after-call work; 0: none
+ * @param at time of the report. The `occurredAt` of a leg can be later (`occurredAfter`)
+ * @param wrapUpMs length of after-call work; 0: none
  */
-export function applyLegs(
-  agent: Agent,
-  legs: readonly CallStatus[],
-  { at, wrapUpMs }: { readonly at: string; readonly wrapUpMs: number },
-): AgentChange {
+export function applyLegs(agent: Agent, legs: readonly CallStatus[], at: string, wrapUpMs: number): AgentChange {
   const changed = new Set(legs.map(({ callId }) => callId))
   const calls = callsAfter(agent.calls, legs)
   const next: Agent = { ...agent, calls, reserved: agent.reserved.filter(({ callId }) => !changed.has(callId)) }
@@ -115,19 +100,21 @@ const endsOf = ({ temporary, overlay }: Agent) => ({
 })
 
 /** The timers of statuses with a new end: one timer per agent and kind of status, so setting it again moves it. */
-function timersOf(before: Agent, agent: Agent, at: string): AgentTimer[] {
+function timersOf(before: Agent, agent: Agent, at: string) {
   const { agentUri } = agent
   const [old, next] = [endsOf(before), endsOf(agent)]
   return (['temporary', 'wrap-up'] as const).flatMap((ends) => {
     const until = next[ends]
     if (until === undefined || until === old[ends]) return []
     const dueInMs = Math.max(0, Date.parse(until) - Date.parse(at))
-    return [{ id: `agent:${ends}:${agentUri}`, dueInMs, payload: { agentUri, ends, until } }]
+    return [
+      { id: `agent:${ends}:${agentUri}`, dueInMs, payload: { agentUri, ends, until } satisfies AgentTimerPayload },
+    ]
   })
 }
 
-/** The change to the next state of the agent. It has an event exactly if the public state differs. */
-function changeOf(before: Agent, agent: Agent, reason: AgentReason, at: string): AgentChange {
+/** The change to the next state of the agent. It has a `status`, the data of an event, exactly if the public state differs. */
+function changeOf(before: Agent, agent: Agent, reason: AgentReason, at: string) {
   const timers = timersOf(before, agent, at)
   const old = viewOf(before)
   const view = viewOf(agent)

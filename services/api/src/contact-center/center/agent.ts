@@ -10,8 +10,6 @@ export interface PresenceSetting {
   readonly location: string | null
 }
 
-type Standing = Omit<PresenceSetting, 'until'>
-
 export interface AgentCall {
   readonly callId: CallId
   readonly state: CallState
@@ -32,7 +30,7 @@ export interface Agent {
   /** When the effective status began; null: as provisioned. */
   readonly since: string | null
   /** The latest status set without `until`; every other status reverts to it. */
-  readonly standing: Standing
+  readonly standing: Omit<PresenceSetting, 'until'>
   readonly temporary: (PresenceSetting & { readonly until: string }) | null
   /** Set during a call; takes effect after the call and its after-call work. */
   readonly pending: PresenceSetting | null

@@ -2,57 +2,42 @@ import { hash } from 'node:crypto'
 import { AppError, type CallId, CallState } from '@switchhook/contracts'
 import type { Step, Transact } from '../../state/transact.ts'
 import { type Agent, agentKey, agentOf, freshReservations } from './agent.ts'
-import { type Call, callKey, callRecord, hasBegun } from './call.ts'
+import { type Call, callKey, callRecord, type Dialled, hasBegun } from './call.ts'
 import { PROBE_UNREPORTED_DIAL_MS, probeTimer } from './silent-call-probe.ts'
 
 /** Longer than any call. */
 const SAME_DIAL_KEPT_MS = 24 * 60 * 60_000
 
-/** Two dials without an `Idempotency-Key` are the same dial if all of these are equal. */
-interface DialLikeness {
-  readonly clientId: string
-  readonly agentUri: string
-  readonly destination: string
-  readonly correlationId: string
-}
-
-/** `again`: the call of an earlier dial with the same likeness. */
-export interface DialBegun {
-  readonly call: Call
-  readonly again: boolean
-}
+/** The call of a dial command. */
+export type DialledCall = Call & { readonly dialled: Dialled }
 
 export interface DialOptions {
-  readonly agentUri: string
-  /** null: the dial repeats no other. */
-  readonly likeness: DialLikeness | null
+  readonly clientId: string
   /** The request has an `Idempotency-Key`. Such a dial repeats no other, but a dial without a key may repeat it. */
   readonly isKeyed: boolean
 }
 
-interface LikeDial {
-  readonly callId: CallId
-  /** Earlier versions compare it with the clock. */
-  readonly at: string
-}
+/** The latest dial with a likeness. Earlier versions compare `at` with the clock. */
+type LikeDial = Agent['reserved'][number]
 
 /**
  * Stores a call before the platform receives the dial, and reserves the agent's device, in one step. If the call has begun
  * already, as after a crash, it stays unchanged. A dial with the likeness of an earlier one, and without a key, returns the
- * earlier call until its leg at the agent has ended.
+ * earlier call, with `again`, until its leg at the agent has ended.
  * @throws AppError agent-device-unavailable
  */
 export function beginDial(
   transact: Transact,
   findCall: (callId: CallId) => Promise<Call | undefined>,
-  call: Call,
-  options: DialOptions & { readonly nowMs: number },
-): Promise<DialBegun> {
-  const { agentUri, likeness, isKeyed, nowMs } = options
-  const likenessKey = likeness && dialKey(likeness)
+  call: DialledCall,
+  { clientId, isKeyed, nowMs }: DialOptions & { readonly nowMs: number },
+) {
+  const { agentUri } = call.dialled
+  const likenessKey = likenessKeyOf(clientId, call.dialled)
   const keys = [callKey(call.callId), agentKey(agentUri), ...(likenessKey === null ? [] : [likenessKey])]
 
-  return transact(call.tenant, keys, async ([storedCall, storedAgent, storedLike]): Promise<Step<DialBegun>> => {
+  type Begun = Step<{ readonly call: Call; readonly again: boolean }>
+  return transact(call.tenant, keys, async ([storedCall, storedAgent, storedLike]): Promise<Begun> => {
     const existing = storedCall as Call | undefined
     if (existing !== undefined && hasBegun(existing)) return { result: { call: existing, again: false } }
     const like = await sameDial(storedLike as LikeDial | undefined)
@@ -89,7 +74,12 @@ export function beginDial(
   }
 }
 
-function dialKey({ clientId, agentUri, destination, correlationId }: DialLikeness): string {
+/**
+ * Two dials without an `Idempotency-Key` are the same dial if their client, agent, destination and correlation id are
+ * equal. null: without a correlation id, a dial repeats no other.
+ */
+function likenessKeyOf(clientId: string, { agentUri, destination, correlationId }: Dialled): string | null {
+  if (correlationId === null) return null
   const likeness = JSON.stringify([clientId, agentUri, destination, correlationId])
   return `dial:${hash('sha256', likeness, 'hex')}`
 }

@@ -39,14 +39,10 @@ export interface Call {
  */
 export const REMEMBERED_MS = 10 * 60_000
 
-export const newCall = (
-  { callId, tenant }: Pick<Call, 'callId' | 'tenant'>,
-  createdAt: string,
-  dialled: Call['dialled'] = null,
-): Call => ({
+export const newCall = ({ callId, tenant }: Pick<Call, 'callId' | 'tenant'>, createdAt: string): Call => ({
   callId,
   tenant,
-  dialled,
+  dialled: null,
   createdAt,
   isAbandoned: false,
   legs: {},

@@ -5,6 +5,7 @@ import { createOutbox, createStateStore, createTimerStore, openRedis, type Redis
 import { useRedis } from '@switchhook/testkit'
 import { createTransact } from '../../state/transact.ts'
 import { aReport } from '../../testing/report.ts'
+import type { DialledCall } from './begin-dial.ts'
 import { type Call, newCall } from './call.ts'
 import { type Center, createCenter } from './center.ts'
 import { PROBE_SILENT_MS } from './silent-call-probe.ts'
@@ -39,7 +40,7 @@ beforeEach(() => {
   centers = [open(redis[0]), open(redis[1])]
 })
 
-const aDial = (callId: CallId = newCallId(), createdAt = new Date().toISOString()): Call => ({
+const aDial = (callId: CallId = newCallId(), createdAt = new Date().toISOString()): DialledCall => ({
   ...newCall({ callId, tenant }, createdAt),
   dialled: {
     agentUri: AGENT,
@@ -52,8 +53,9 @@ const aDial = (callId: CallId = newCallId(), createdAt = new Date().toISOString(
 
 const report = (callId: CallId, more: Partial<LegReport> = {}): LegReport => aReport({ tenant, callId, ...more })
 const tell = (replica: 0 | 1, ...reports: LegReport[]): Promise<void> => centers[replica].listener.legs(reports)
-const begin = async (replica: 0 | 1, call: Call): Promise<Call> =>
-  (await centers[replica].beginDial(call, { agentUri: AGENT, likeness: null, isKeyed: false })).call
+const CLIENT = { clientId: 'acme-app', isKeyed: false }
+const begin = async (replica: 0 | 1, call: DialledCall): Promise<Call> =>
+  (await centers[replica].beginDial(call, CLIENT)).call
 const busy = { code: 'agent-device-unavailable' }
 
 /** Empties the outbox and returns the events of this test's tenant. */
@@ -112,7 +114,8 @@ describe('starting a dial', () => {
   })
 
   test('again after a crash leaves a call unchanged that the platform has reported', async () => {
-    const call = await begin(0, aDial())
+    const call = aDial()
+    await begin(0, call)
     await tell(0, report(call.callId))
     const stored = await centers[0].findCall(tenant, call.callId)
     const again = { ...call, createdAt: new Date(Date.now() + 40_000).toISOString() }
@@ -134,70 +137,62 @@ describe('starting a dial', () => {
 })
 
 describe('a dial with the likeness of an earlier one', () => {
-  const like = (correlationId = 'crm-4711') => ({
-    agentUri: AGENT,
-    isKeyed: false,
-    likeness: { clientId: 'acme-app', agentUri: AGENT, destination: '+15550100', correlationId },
+  const keyed = { ...CLIENT, isKeyed: true }
+  const like = (correlationId = 'crm-4711', call = aDial()) => ({
+    ...call,
+    dialled: { ...call.dialled, correlationId },
   })
 
   test('is the same call, also at the same time on another replica', async () => {
-    const [one, other] = await Promise.all([
-      centers[0].beginDial(aDial(), like()),
-      centers[1].beginDial(aDial(), like()),
-    ])
+    const [one, other] = await Promise.all([centers[0].beginDial(like(), CLIENT), centers[1].beginDial(like(), CLIENT)])
     expect(one.call.callId).toBe(other.call.callId)
     expect(new Set([one.again, other.again])).toEqual(new Set([false, true]))
   })
 
   test('is the same call while its leg at the agent lives, and a new call after that leg has ended', async () => {
-    const longAgo = aDial(newCallId(), new Date(Date.now() - 61_000).toISOString())
-    const { call } = await centers[0].beginDial(longAgo, like())
+    const longAgo = like('crm-4711', aDial(newCallId(), new Date(Date.now() - 61_000).toISOString()))
+    const { call } = await centers[0].beginDial(longAgo, CLIENT)
     const again = { again: true, call: { callId: call.callId } }
-    expect(await centers[1].beginDial(aDial(), like())).toMatchObject(again)
+    expect(await centers[1].beginDial(like(), CLIENT)).toMatchObject(again)
     await tell(0, report(call.callId, { state: CallState.connected }))
-    expect(await centers[1].beginDial(aDial(), like())).toMatchObject(again)
+    expect(await centers[1].beginDial(like(), CLIENT)).toMatchObject(again)
     await tell(0, report(call.callId, { state: CallState.ended, order: 2 }))
-    const next = aDial()
-    expect(await centers[1].beginDial(next, like())).toEqual({ again: false, call: next })
+    const next = like()
+    expect(await centers[1].beginDial(next, CLIENT)).toEqual({ again: false, call: next })
     // The agent has transferred the call to another agent.
     const target = report(next.callId, { agentUri: 'sip:bob@acme.example', state: CallState.connected })
     await tell(0, target, report(next.callId, { state: CallState.ended }))
-    const [one, other] = await Promise.all([
-      centers[0].beginDial(aDial(), like()),
-      centers[1].beginDial(aDial(), like()),
-    ])
+    const [one, other] = await Promise.all([centers[0].beginDial(like(), CLIENT), centers[1].beginDial(like(), CLIENT)])
     expect(one.call.callId).toBe(other.call.callId)
     expect([call.callId, next.callId]).not.toContain(one.call.callId)
   })
 
   test('is the same call if the earlier dial had an Idempotency-Key; with a key of its own it is a new call', async () => {
-    const keyed = { ...like(), isKeyed: true }
-    const first = aDial()
+    const first = like()
     expect(await centers[0].beginDial(first, keyed)).toEqual({ again: false, call: first })
-    expect(await centers[1].beginDial(aDial(), like())).toMatchObject({ again: true, call: { callId: first.callId } })
+    expect(await centers[1].beginDial(like(), CLIENT)).toMatchObject({ again: true, call: { callId: first.callId } })
     await tell(0, report(first.callId, { state: CallState.held }))
-    const second = aDial()
+    const second = like()
     expect(await centers[1].beginDial(second, keyed)).toEqual({ again: false, call: second })
     await tell(0, report(second.callId, { state: CallState.connected }))
-    expect(await centers[0].beginDial(aDial(), like())).toMatchObject({ again: true, call: { callId: first.callId } })
+    expect(await centers[0].beginDial(like(), CLIENT)).toMatchObject({ again: true, call: { callId: first.callId } })
   })
 
   test('is the live call, if an earlier call with a key has ended', async () => {
-    const keyed = { ...like(), isKeyed: true }
-    const { call } = await centers[0].beginDial(aDial(), keyed)
+    const { call } = await centers[0].beginDial(like(), keyed)
     await tell(0, report(call.callId, { state: CallState.ended }))
-    const next = aDial()
+    const next = like()
     expect(await centers[1].beginDial(next, keyed)).toEqual({ again: false, call: next })
-    expect(await centers[0].beginDial(aDial(), like())).toMatchObject({ again: true, call: { callId: next.callId } })
+    expect(await centers[0].beginDial(like(), CLIENT)).toMatchObject({ again: true, call: { callId: next.callId } })
   })
 
   test('is a new call with another correlation id, and after a dial that was never sent', async () => {
-    const first = await centers[0].beginDial(aDial(), like())
+    const first = await centers[0].beginDial(like(), CLIENT)
     await centers[0].abandon(first.call)
-    const second = await centers[0].beginDial(aDial(), like())
+    const second = await centers[0].beginDial(like(), CLIENT)
     expect(second.again).toBe(false)
     await centers[0].abandon(second.call)
-    expect((await centers[0].beginDial(aDial(), like('crm-4712'))).again).toBe(false)
+    expect((await centers[0].beginDial(like('crm-4712'), CLIENT)).again).toBe(false)
   })
 })
 

@@ -5,10 +5,16 @@ import type { Base } from '../../base.ts'
 import { RecordChanged, type Step, type Transact } from '../../state/transact.ts'
 import { type Agent, agentKey, agentOf, type PresenceSetting, readAgent } from './agent.ts'
 import { type AgentChange, type AgentTimerPayload, applyDevice, applyPresence, applyTimer } from './agent-model.ts'
-import { beginDial, type DialOptions } from './begin-dial.ts'
+import { beginDial, type DialledCall, type DialOptions } from './begin-dial.ts'
 import { type Call, callKey, callRecord, hasBegun, isLive } from './call.ts'
 import { agentEvent, keysOf, recordReports } from './record-reports.ts'
-import { PROBE_UNREPORTED_DIAL_MS, probeTimer, reportsOfProbe, untilProbeMs } from './silent-call-probe.ts'
+import {
+  PROBE_SILENT_MS,
+  PROBE_UNREPORTED_DIAL_MS,
+  probeTimer,
+  reportsOfProbe,
+  untilProbeMs,
+} from './silent-call-probe.ts'
 
 interface CenterDeps extends Pick<Base, 'now'>, Partial<Pick<Base, 'traceOfRequest'>> {
   readonly store: Pick<StateStore, 'read'>
@@ -30,7 +36,7 @@ export function createCenter(deps: CenterDeps) {
   const isoNow = (): string => new Date(now()).toISOString()
 
   /** Later reports of the call, hours later as well, belong to the trace of this request. */
-  function withTrace(call: Call): Call {
+  function withTrace<Given extends Call>(call: Given): Given {
     const traceparent = traceOfRequest()
     return traceparent === undefined ? call : { ...call, traceparent }
   }
@@ -45,23 +51,33 @@ export function createCenter(deps: CenterDeps) {
     return (await readCalls(tenant, [callId]))[0]
   }
 
-  async function record(
+  /**
+   * Records reports in one step with records and timers of the platform adapter, all or nothing. `conflict`: a record of
+   * the adapter has another version, and nothing was written. Rejects like `StateStore.commit`.
+   */
+  async function recordWith(
     reports: readonly LegReport[],
     own: Pick<StateChange, 'records' | 'timers'> = { records: [], timers: [] },
     known?: KnownRecords,
-  ): Promise<void> {
+  ): Promise<'committed' | 'conflict'> {
     const [first] = reports
-    if (first === undefined) return
+    if (first === undefined) return 'committed'
     const keys = keysOf(reports)
     const decide = (values: readonly unknown[]): Step<void> => {
       const stored = new Map(keys.map((key, at) => [key, values[at]]))
-      const recorded = recordReports(stored, reports, { wrapUpMs })
+      const recorded = recordReports(stored, reports, wrapUpMs)
       if (recorded === undefined && own.records.length === 0) return { result: undefined }
       const { records = [], events = [], timers = [] } = recorded ?? {}
       const writing = { records, events, timers: [...timers, ...own.timers], traceparent: traceOf(stored) }
       return { result: undefined, writing }
     }
-    await transact(first.tenant, keys, decide, own.records, known)
+    try {
+      await transact(first.tenant, keys, decide, own.records, known)
+      return 'committed'
+    } catch (error) {
+      if (error instanceof RecordChanged) return 'conflict'
+      throw error
+    }
   }
 
   const changeAgent = (
@@ -78,36 +94,16 @@ export function createCenter(deps: CenterDeps) {
       return { result: agent, writing: { records: [{ key: agentKey(agentUri), value: agent }], events, timers } }
     })
 
-  const setProbe = (tenant: Tenant, callId: CallId, dueInMs?: number): Promise<void> =>
-    transact(tenant, [], () => ({
-      result: undefined,
-      writing: { records: [], timers: [probeTimer(callId, dueInMs)] },
-    }))
-
   return {
     listener: {
-      legs: (reports) => record(reports),
+      legs: async (reports) => {
+        await recordWith(reports)
+      },
       device: async (report) => {
         await changeAgent(report.tenant, report.agentUri, (agent) => applyDevice(agent, report))
       },
     } satisfies PlatformListener,
-    /**
-     * Records reports in one step with records and timers of the platform adapter, all or nothing. `conflict`: a record of
-     * the adapter has another version, and nothing was written. Rejects like `StateStore.commit`.
-     */
-    recordWith: async (
-      reports: readonly LegReport[],
-      own: Pick<StateChange, 'records' | 'timers'>,
-      known?: KnownRecords,
-    ): Promise<'committed' | 'conflict'> => {
-      try {
-        await record(reports, own, known)
-        return 'committed'
-      } catch (error) {
-        if (error instanceof RecordChanged) return 'conflict'
-        throw error
-      }
-    },
+    recordWith,
     findCall,
     readCalls,
     /** Resolves to a new agent if none is stored. */
@@ -131,7 +127,7 @@ export function createCenter(deps: CenterDeps) {
         known: new Map(keys.map((key, at) => [key, records[at]])) as KnownRecords,
       }
     },
-    beginDial: (call: Call, options: DialOptions) =>
+    beginDial: (call: DialledCall, options: DialOptions) =>
       beginDial(transact, (callId) => findCall(call.tenant, callId), withTrace(call), { ...options, nowMs: now() }),
     /** Stores a consultation call before the platform receives the transfer. A repeat replaces a call that has not begun. */
     beginConsultation: (call: Call): Promise<void> =>
@@ -166,13 +162,16 @@ export function createCenter(deps: CenterDeps) {
       const { callId } = payload as { callId: CallId }
       const call = await findCall(tenant, callId)
       if (call === undefined || (hasBegun(call) && !isLive(call))) return
-      const waitMs = hasBegun(call) ? untilProbeMs(call, now()) : 0
-      if (waitMs > 0) return await setProbe(tenant, callId, waitMs)
-      const reported = await platform.lookUp(tenant, callId)
-      await record(reportsOfProbe(call, reported, isoNow()))
-      const after = await findCall(tenant, callId)
-      if (after === undefined || !isLive(after)) return
-      await setProbe(tenant, callId)
+      let waitMs = hasBegun(call) ? untilProbeMs(call, now()) : 0
+      if (waitMs === 0) {
+        const reported = await platform.lookUp(tenant, callId)
+        await recordWith(reportsOfProbe(call, reported, isoNow()))
+        const after = await findCall(tenant, callId)
+        if (after === undefined || !isLive(after)) return
+        waitMs = PROBE_SILENT_MS
+      }
+      const timers = [probeTimer(callId, waitMs)]
+      await transact(tenant, [], () => ({ result: undefined, writing: { records: [], timers } }))
     },
   }
 }

@@ -9,14 +9,14 @@ import { probeTimer } from './silent-call-probe.ts'
 
 const ALICE = 'sip:alice@acme.example'
 const BOB = 'sip:bob@acme.example'
-const options = { wrapUpMs: 10_000 }
+const WRAP_UP_MS = 10_000
 
 /** Records reports step by step, like the store, and returns the writes of the last step. */
 function recordAll(...steps: LegReport[][]): Writing | undefined {
   const stored = new Map<string, unknown>()
   let last: Writing | undefined
   for (const reports of steps) {
-    last = recordReports(stored, reports, options)
+    last = recordReports(stored, reports, WRAP_UP_MS)
     for (const { key, value } of last?.records ?? []) stored.set(key, value)
   }
   return last
@@ -41,7 +41,9 @@ test('the timer of the probe is set once, with the first live leg of a call', ()
   const timersAfter = (...steps: LegReport[][]) => recordAll(...steps)?.timers?.map(({ id }) => id)
   expect(timersAfter([aReport()], [aReport({ order: 2, state: CallState.proceeding })])).toEqual([])
   const stored = new Map<string, unknown>([[callKey(callId), newCall({ callId, tenant: 'acme' }, aReport().at)]])
-  expect(recordReports(stored, [aReport()], options)?.timers?.map(({ id }) => id)).toEqual([probeTimer(callId, 0).id])
+  expect(recordReports(stored, [aReport()], WRAP_UP_MS)?.timers?.map(({ id }) => id)).toEqual([
+    probeTimer(callId, 0).id,
+  ])
 })
 
 test('both legs of a call between agents are stored in one step', () => {
@@ -67,7 +69,7 @@ test('legs of one agent in two calls change the agent once', () => {
 test('a call that the platform reports is not abandoned, although an earlier request for it failed', () => {
   const { callId } = aReport()
   const abandoned = { ...newCall({ callId, tenant: 'acme' }, aReport().at), isAbandoned: true }
-  const [call] = recordReports(new Map([[callKey(callId), abandoned]]), [aReport()], options)?.records ?? []
+  const [call] = recordReports(new Map([[callKey(callId), abandoned]]), [aReport()], WRAP_UP_MS)?.records ?? []
   expect(call?.value).toMatchObject({ isAbandoned: false })
 })
 
@@ -83,7 +85,7 @@ describe('the first event of a dialled leg is `initiated`', () => {
     [callKey(callId), { ...newCall({ callId, tenant: 'acme' }, dialledAt), dialled }],
   ])
   const recorded = (report: Partial<LegReport>) =>
-    (recordReports(stored, [aReport(report)], options)?.events ?? [])
+    (recordReports(stored, [aReport(report)], WRAP_UP_MS)?.events ?? [])
       .filter(({ eventType }) => eventType === 'call.status')
       .map(({ occurredAt, data }) => [data['sequence'], data['state'], data['commandId'], occurredAt])
   const { at } = aReport()
@@ -118,14 +120,14 @@ test('an agent record keeps its stream id, from which processes of the previous 
     (writing?.records.find(({ key }) => key === agentKey(ALICE))?.value as Agent | undefined)?.stream
   expect(isGuid(streamOf(recordAll([aReport()])))).toBe(true)
   const stored = new Map<string, unknown>([[agentKey(ALICE), { ...newAgent(ALICE), stream: 'as it was stored' }]])
-  expect(streamOf(recordReports(stored, [aReport()], options))).toBe('as it was stored')
+  expect(streamOf(recordReports(stored, [aReport()], WRAP_UP_MS))).toBe('as it was stored')
 })
 
 test('the clock of the replica that reported before, ahead of ours, moves the times of events but not those of statuses', () => {
   const at = (second: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString()
   const stored = new Map<string, unknown>()
   const record = (report: LegReport, wrapUpMs: number): Writing | undefined => {
-    const writing = recordReports(stored, [report], { wrapUpMs })
+    const writing = recordReports(stored, [report], wrapUpMs)
     for (const { key, value } of writing?.records ?? []) stored.set(key, value)
     return writing
   }

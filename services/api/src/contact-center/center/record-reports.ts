@@ -16,7 +16,7 @@ export function keysOf(reports: readonly LegReport[]): readonly string[] {
 export function recordReports(
   stored: ReadonlyMap<string, unknown>,
   reports: readonly LegReport[],
-  options: { readonly wrapUpMs: number },
+  wrapUpMs: number,
 ): Writing | undefined {
   const calls = new Map<CallId, Call>()
   const changed: { readonly status: CallStatus; readonly at: string }[] = []
@@ -37,7 +37,7 @@ export function recordReports(
     const agent = agentOf(stored.get(agentKey(agentUri)), agentUri)
     const at = own.reduce((latest, one) => (one.at > latest ? one.at : latest), '')
     const legs = own.map(({ status }) => status)
-    return applyLegs(agent, legs, { ...options, at })
+    return applyLegs(agent, legs, at, wrapUpMs)
   })
   const { tenant } = first
   return {

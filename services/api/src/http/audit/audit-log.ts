@@ -33,13 +33,12 @@ export function openAudit(
   config: Readonly<Record<'AUDIT_LOG_SIZE' | 'AUDIT_COMMANDS_SIZE' | 'AUDIT_RETENTION', number>>,
   redis: Redis,
   log: Pick<Logger, 'info' | 'warn'>,
-): Pick<AuditStore, 'page'> & ReturnType<typeof createAudit> & { readonly close: () => Promise<void> } {
+): Pick<AuditStore, 'page'> & ReturnType<typeof createAudit> {
   const store = createAuditStore(redis, {
     entries: { webhooks: config.AUDIT_LOG_SIZE, commands: config.AUDIT_COMMANDS_SIZE },
     retentionMs: config.AUDIT_RETENTION,
   })
-  const later = openLaterEntries(store, log)
-  return { ...store, ...createAudit(store, later, log), close: later.stored }
+  return { ...store, ...createAudit(store, log) }
 }
 
 /**
@@ -47,11 +46,9 @@ export function openAudit(
  * Redis. The answer to a webhook change waits for the record, that of a command does not. A failed record never undoes the
  * change: the line is already there, and a warning follows it.
  */
-export function createAudit(
-  auditLog: Pick<AuditStore, 'append'>,
-  later: Pick<ReturnType<typeof openLaterEntries>, 'add'>,
-  log: Pick<Logger, 'info' | 'warn'>,
-) {
+export function createAudit(auditLog: Pick<AuditStore, 'append'>, log: Pick<Logger, 'info' | 'warn'>) {
+  const later = openLaterEntries(auditLog, log)
+
   async function write(tenant: Caller['tenant'], entry: AuditEntry): Promise<void> {
     const { action } = entry
     log.info('audit', { tenant, ...entry })
@@ -76,6 +73,8 @@ export function createAudit(
       const origin = { address: undefined, userAgent: undefined, requestId: randomUUID(), traceId: undefined }
       return write(tenant, createEntry(action, { clientId: SERVICE }, origin, { on, fields: [], status: NO_CONTENT }))
     },
+    /** Resolves once the entries so far are stored or given up. */
+    close: later.stored,
   }
 }
 

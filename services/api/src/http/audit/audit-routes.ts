@@ -89,4 +89,4 @@ const listAuditEntries: RouteOf<AuditRouteDeps, undefined, QueryOf<typeof auditQ
   },
 }
 
-export const audit = feature([listAuditEntries], ({ auditLog }: AuditRouteDeps) => ({ deps: { auditLog } }))
+export const audit = feature([listAuditEntries], (deps: AuditRouteDeps) => ({ deps }))

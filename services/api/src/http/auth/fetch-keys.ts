@@ -43,19 +43,16 @@ export async function fetchKeys(issuer: Issuer, timeoutMs: number): Promise<KeyS
     late.abort(new Error(`the identity provider did not answer within ${timeoutMs} ms`)),
   )
   try {
-    return checked(await fetchJson(issuer.jwksUri ?? (await discover(issuer.issuer, late.signal)), late.signal))
+    const uri = issuer.jwksUri ?? (await discover(issuer.issuer, late.signal))
+    const found = readKeySet(await fetchJson(uri, late.signal))
+    if (!found.ok) throw new Error('the key server did not answer with a JSON Web Key Set')
+    const keys = found.value.keys.filter(({ kty, use }) => kty !== 'oct' && (use === undefined || use === 'sig'))
+    // A provider without signing keys cannot have issued tokens, so an empty key set is a fault of the provider.
+    if (keys.length === 0) throw new Error('the key server published no signing key')
+    return { keys }
   } finally {
     deadline.stop()
   }
-}
-
-function checked(answer: unknown): KeySet {
-  const found = readKeySet(answer)
-  if (!found.ok) throw new Error('the key server did not answer with a JSON Web Key Set')
-  const keys = found.value.keys.filter(({ kty, use }) => kty !== 'oct' && (use === undefined || use === 'sig'))
-  // A provider without signing keys cannot have issued tokens, so an empty key set is a fault of the provider.
-  if (keys.length === 0) throw new Error('the key server published no signing key')
-  return { keys }
 }
 
 /** OpenID Connect Discovery 1.0, section 4. */

@@ -8,6 +8,8 @@ export interface KeyTiming {
   readonly refreshMs: number
   /** Minimum time between two fetches, so that invented key ids cannot flood the provider. */
   readonly cooldownMs: number
+  /** Of one fetch. */
+  readonly timeoutMs: number
 }
 
 /** Without keys every token is refused, so requests wait for the next fetch, and that one comes soon. */
@@ -16,7 +18,7 @@ const FIRST_KEYS_COOLDOWN_MS = 250
 /** Keeps a provider's keys, also while it is down. An unknown `kid` triggers a fetch, so keys rotate without a restart. */
 export function startKeyCache(
   fetchKeys: () => Promise<KeySet>,
-  { refreshMs, cooldownMs }: KeyTiming,
+  { refreshMs, cooldownMs }: Omit<KeyTiming, 'timeoutMs'>,
   log: Pick<Logger, 'info' | 'warn'>,
 ) {
   let keys: KeySet | undefined

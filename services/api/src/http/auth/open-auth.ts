@@ -6,7 +6,7 @@ import { EVERY_ROLE } from '../role.ts'
 import type { Caller } from '../route.ts'
 import { fetchKeys } from './fetch-keys.ts'
 import type { Issuer } from './issuer.ts'
-import { type KeyTiming as CacheTiming, startKeyCache } from './key-cache.ts'
+import { type KeyTiming, startKeyCache } from './key-cache.ts'
 import { createOwnSiteCheck, type SiteRequest } from './own-site.ts'
 import { rememberTokens } from './remember-tokens.ts'
 import { createVerifyToken, Unauthorized } from './verify-token.ts'
@@ -20,10 +20,6 @@ interface Credentials extends SiteRequest {
 export type Authenticate = (request: Credentials) => Promise<Caller>
 
 type AuthLog = Pick<Logger, 'info' | 'warn'>
-
-export interface KeyTiming extends CacheTiming {
-  readonly timeoutMs: number
-}
 
 const KEY_TIMING: KeyTiming = { refreshMs: 10 * 60_000, cooldownMs: 5_000, timeoutMs: 3_000 }
 

@@ -23,7 +23,8 @@ export function rememberTokens(
   return async (authorization, address) => {
     const name = hash('sha256', authorization, 'base64')
     const found = known.get(name)
-    if (found !== undefined && now() < found.expiresAtMs && (await found.hasCurrentKeys())) return found.caller
+    const expiresAtMs = found?.caller.expiresAtMs ?? 0
+    if (found !== undefined && now() < expiresAtMs && (await found.hasCurrentKeys())) return found.caller
     if (found === undefined) await limit?.check(address, name)
     try {
       const verified = await verify(authorization)

@@ -5,6 +5,7 @@ import { roleOf } from '../role.ts'
 import type { Caller } from '../route.ts'
 import type { KeySet } from './fetch-keys.ts'
 import type { Issuer } from './issuer.ts'
+import type { startKeyCache } from './key-cache.ts'
 
 /** A missing or invalid token, with the challenge of RFC 6750, section 3. */
 export class Unauthorized extends HeaderedError {
@@ -19,14 +20,11 @@ export class Unauthorized extends HeaderedError {
 
 export interface VerifiedToken {
   readonly caller: Caller
-  readonly expiresAtMs: number
   /** Whether the issuer still has the keys that the token was verified with. Rejects like a verification. */
   readonly hasCurrentKeys: () => Promise<boolean>
 }
 
-export interface TrustedIssuer extends Issuer {
-  readonly keysFor: (kid: string | undefined) => Promise<KeySet>
-}
+export type TrustedIssuer = Issuer & Pick<ReturnType<typeof startKeyCache>, 'keysFor'>
 
 /** Public-key algorithms only: with a shared secret, every verifier could also sign tokens. */
 const ALGORITHM = /^((RS|PS|ES)(256|384|512)|EdDSA)$/
@@ -83,7 +81,6 @@ function createVerifier(issuer: TrustedIssuer): (token: string, kid: string | un
         ...(isOther && { subject }),
         role: roleOf(claims, issuer.roles),
       },
-      expiresAtMs,
       // The key cache keeps the same object while the keys are unchanged.
       hasCurrentKeys: async () => (await issuer.keysFor(kid)) === keys,
     }

@@ -4,7 +4,13 @@ import { rememberTokens } from '../auth/remember-tokens.ts'
 import { Unauthorized, type VerifiedToken } from '../auth/verify-token.ts'
 import { createBadTokenLimit, networkOf } from './limit-bad-tokens.ts'
 
-const CALLER = { tenant: 'acme', clientId: 'crm', issuer: 'https://idp.example', role: 'admin' } as const
+const CALLER = {
+  tenant: 'acme',
+  clientId: 'crm',
+  issuer: 'https://idp.example',
+  role: 'admin',
+  expiresAtMs: Number.POSITIVE_INFINITY,
+} as const
 const LIMITS = { perToken: { points: 2, duration: 60 }, perAddress: { points: 5, duration: 60 } }
 
 /** Accepts tokens that begin with `good`, and records the verified tokens. */
@@ -16,7 +22,7 @@ function aGuard(limits = LIMITS) {
     if (authorization === 'unclear') throw new AppError('service-unavailable')
     const isGood = (): boolean => authorization.startsWith('good') && !withdrawn.has(authorization)
     if (!isGood()) throw new Unauthorized('no')
-    return { caller: CALLER, expiresAtMs: Number.POSITIVE_INFINITY, hasCurrentKeys: async () => isGood() }
+    return { caller: CALLER, hasCurrentKeys: async () => isGood() }
   }
   const limit = createBadTokenLimit((address) => address === '10.0.0.1', limits)
   const guarded = rememberTokens(verify, limit)

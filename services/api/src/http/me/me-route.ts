@@ -69,6 +69,4 @@ const readMe: RouteOf<MeRouteDeps> = {
   }),
 }
 
-export const me = feature([readMe, readSignIn], ({ installed, config }: MeRouteDeps) => ({
-  deps: { installed, config },
-}))
+export const me = feature([readMe, readSignIn], (deps: MeRouteDeps) => ({ deps }))

@@ -1,4 +1,4 @@
-import { DeviceStatus, describeEventTypes, EVENT_TYPES, type EventType, type FailureCode } from '@switchhook/contracts'
+import { DeviceStatus, describeEventTypes, EVENT_TYPES, type FailureCode } from '@switchhook/contracts'
 import { componentName, type Schema } from '../schema.ts'
 
 /** Undefined for the list of event types: an item has members `type` and `example`, so linters take it for a schema. */
@@ -8,8 +8,7 @@ export function answerExample(operationId: string, status: number, schema: Schem
 }
 
 const DELIVERY = '6f9c2f0e-54c6-5a0e-9b57-6d1f0c6f5a0b'
-const DESCRIBED = describeEventTypes()
-const described = (type: EventType) => DESCRIBED.find((each) => each.type === type)
+const callStatus = describeEventTypes().find(({ type }) => type === 'call.status')
 
 const rejected = {
   state: 'parked',
@@ -38,7 +37,7 @@ const COMPONENTS: ExampleDetails = {
   SubscriptionSigning: { previousValidUntil: null },
   DeliverySummary: rejected,
   Delivery: rejected,
-  DeliveryEnvelope: { ...described('call.status')?.example, deliveryId: DELIVERY },
+  DeliveryEnvelope: { ...callStatus?.example, deliveryId: DELIVERY },
   Explanation: { nextAttemptAt: '2026-11-20T17:06:11.180Z', deliveredAt: null, coolingUntil: null, parkedAt: null },
   ReceiverReport: {
     verdict: 'needs-work',
@@ -66,26 +65,19 @@ const COMPONENTS: ExampleDetails = {
   CoolDownPeriod: { until: '2026-11-20T17:06:31.173Z' },
   RecoveryCount: { newest: '2026-11-20T19:12:44.020Z' },
   AgentState: { deviceStatus: DeviceStatus.idle, pendingStatusCode: null, until: null, message: null },
-  AgentCallState: { deviceStatus: DeviceStatus.inUse },
 }
 
 const command = (name: string) => ({ command: name, correlationId: null })
+
+const begun = { sent: 0, remaining: 1280, perSecond: 1, updatedAt: '2026-11-20T19:30:00.000Z' }
 
 /** By operation and status: where an answer differs from the usual example of its schema. */
 const ANSWERS: Readonly<Record<string, object>> = {
   'createSubscription 201': { health: { lastSuccessAt: null } },
   'changeSubscription 200': { enabled: false },
   'redeliver 202': { state: 'pending', parkedReason: null, parkedAt: null, run: 2 },
-  'recover 202': { sent: 0, remaining: 1280, perSecond: 1, updatedAt: '2026-11-20T19:30:00.000Z' },
-  'backfill 202': {
-    kind: 'backfill',
-    reason: null,
-    eventTypes: ['call.status'],
-    sent: 0,
-    remaining: 1280,
-    perSecond: 1,
-    updatedAt: '2026-11-20T19:30:00.000Z',
-  },
+  'recover 202': begun,
+  'backfill 202': { ...begun, kind: 'backfill', reason: null, eventTypes: ['call.status'] },
   'cancelRecovery 200': {
     state: 'cancelled',
     cancelledBecause: 'requested',
@@ -148,8 +140,10 @@ export function exampleOf(schema: Schema, details: ExampleDetails = {}): unknown
   const [first] = [...(examples as unknown[]), ...(only === undefined ? (choices as unknown[]) : [only])]
   if (first !== undefined) return first
   if (properties !== undefined) {
-    const members = objectOf(properties as Readonly<Record<string, Schema>>, details)
-    return merged(members, details[componentName(schema) ?? ''])
+    const members = Object.entries(properties as Readonly<Record<string, Schema>>)
+      .map(([name, member]) => [name, exampleOf(member, details)] as const)
+      .filter(([, value]) => value !== undefined)
+    return merged(Object.fromEntries(members), details[componentName(schema) ?? ''])
   }
   if (items !== undefined) return [exampleOf(items as Schema, details)]
   return Array.isArray(oneOf) ? exampleOf(oneOf[0] as Schema, details) : undefined
@@ -160,11 +154,6 @@ function merged(example: unknown, more: unknown): unknown {
   if (!isObject(example) || !isObject(more)) return more === undefined ? example : more
   const names = Object.keys({ ...example, ...more }).filter((name) => !(name in more) || more[name] !== undefined)
   return Object.fromEntries(names.map((name) => [name, merged(example[name], more[name])]))
-}
-
-function objectOf(properties: Readonly<Record<string, Schema>>, details: ExampleDetails): object {
-  const members = Object.entries(properties).map(([name, member]) => [name, exampleOf(member, details)] as const)
-  return Object.fromEntries(members.filter(([, value]) => value !== undefined))
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

@@ -70,28 +70,16 @@ const statusOf = (failure: FailureCode | FailureAt): FailureAt =>
   typeof failure === 'string' ? { code: failure, status: FAILURES[failure].status } : failure
 
 /** The failures that every route of its kind has, besides the ones that the route lists itself. */
-function commonFailures(route: RouteSpec): FailureCode[] {
-  const { query = {}, body, idempotent, conditional } = route
-  return [
-    ...(Object.keys(query).length > 0 || body !== undefined ? INVALID : []),
-    ...(readsToken(route) ? PROTECTED : []),
-    ...(body === undefined ? [] : WITH_BODY),
-    ...(idempotent === true ? WITH_KEY : []),
-    ...(conditional === true ? CONDITIONAL : []),
-    'internal',
-  ]
-}
+const commonFailures = (route: RouteSpec): FailureCode[] =>
+  COMMON.flatMap(([isOfKind, codes]) => (isOfKind(route) ? codes : []))
 
-const INVALID: FailureCode[] = ['invalid-request']
-/** Every route that reads a token also needs Redis. */
-const PROTECTED: FailureCode[] = [
-  'unauthorized',
-  'forbidden',
-  'host-not-allowed',
-  'cross-site-request',
-  'rate-limited',
-  'service-unavailable',
+const COMMON: readonly (readonly [isOfKind: (route: RouteSpec) => boolean, codes: readonly FailureCode[]])[] = [
+  [({ query = {}, body }) => Object.keys(query).length > 0 || body !== undefined, ['invalid-request']],
+  [readsToken, ['unauthorized', 'forbidden', 'host-not-allowed', 'cross-site-request', 'rate-limited']],
+  // Every route that reads a token also needs Redis.
+  [readsToken, ['service-unavailable']],
+  [({ body }) => body !== undefined, ['malformed-json', 'body-too-large', 'unsupported-media-type']],
+  [({ idempotent }) => idempotent === true, ['invalid-request', 'idempotency-key-in-use', 'idempotency-key-reused']],
+  [({ conditional }) => conditional === true, ['invalid-request', 'precondition-failed']],
+  [() => true, ['internal']],
 ]
-const WITH_BODY: FailureCode[] = ['malformed-json', 'body-too-large', 'unsupported-media-type']
-const CONDITIONAL: FailureCode[] = ['invalid-request', 'precondition-failed']
-const WITH_KEY: FailureCode[] = ['invalid-request', 'idempotency-key-in-use', 'idempotency-key-reused']

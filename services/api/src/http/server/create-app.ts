@@ -14,14 +14,13 @@ import { type RequestSteps, serveRoute } from './serve-route.ts'
 export function createApp(options: {
   readonly routes: readonly Route[]
   readonly steps: RequestSteps
-  readonly trustProxy: readonly string[]
-  /** Origins whose web pages may call the API; empty: none. */
-  readonly corsOrigins: readonly string[]
+  readonly config: Readonly<Record<'TRUST_PROXY' | 'CORS_ORIGINS', readonly string[]>>
   readonly log: Logger
   /** Mounted first: `observeRequests`. */
   readonly observe: RequestHandler
-  readonly console?: ConsoleOptions
+  readonly console: ConsoleOptions | undefined
 }): Express {
+  const { TRUST_PROXY, CORS_ORIGINS } = options.config
   const app = express()
   app.disable('x-powered-by')
   // API answers are not cacheable, so no request is answered 304, which the API document does not list.
@@ -29,10 +28,10 @@ export function createApp(options: {
   app.disable('query parser')
   app.enable('case sensitive routing')
   app.enable('strict routing')
-  app.set('trust proxy', [...options.trustProxy])
+  app.set('trust proxy', [...TRUST_PROXY])
 
   app.use(options.observe, beforeRouting)
-  if (options.corsOrigins.length > 0) app.use(allowOrigins(options.corsOrigins, options.routes))
+  if (CORS_ORIGINS.length > 0) app.use(allowOrigins(CORS_ORIGINS, options.routes))
   // Express tries one path after the other. Commands are the most frequent requests.
   const commandsFirst = options.routes.toSorted((a, b) => Number(isOfVoice(b)) - Number(isOfVoice(a)))
   for (const [path, routes] of Map.groupBy(commandsFirst, (route) => route.path)) {

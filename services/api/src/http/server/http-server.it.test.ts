@@ -13,7 +13,7 @@ test('a client that reads nothing of an answer loses its connection', async () =
       response.once('close', () => resolve(response.writableFinished))
       response.end(LARGE)
     },
-    { headersMs: 200, requestMs: 200, unreadMs: 200 },
+    { headersMs: 200, requestMs: 200, lingerMs: 0, unreadMs: 200 },
   )
   const socket = connect({ port: server.port, host: '127.0.0.1' })
   socket.on('error', () => {})

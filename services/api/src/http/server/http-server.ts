@@ -9,16 +9,16 @@ import { startDeadline } from '@switchhook/runtime'
 const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http')
 
 /** Time limits for a client, in ms. */
-export interface ClientDeadlines {
-  readonly headersMs: number
-  readonly requestMs: number
-  /** How long an idle connection stays open at shutdown, because a request may be on its way. Absent: not at all. */
-  readonly lingerMs?: number
-  /** How long a client may read nothing of an answer that is complete. Default: 30 s. */
-  readonly unreadMs?: number
+const DEADLINES = {
+  headersMs: 10_000,
+  requestMs: 30_000,
+  /** How long an idle connection stays open at shutdown, because a request may be on its way. */
+  lingerMs: 2_000,
+  /** How long a client may read nothing of an answer that is complete. */
+  unreadMs: 30_000,
 }
 
-const DEADLINES: ClientDeadlines = { headersMs: 10_000, requestMs: 30_000, lingerMs: 2_000 }
+export type ClientDeadlines = Partial<typeof DEADLINES>
 
 /** Longer than the usual idle timeout of load balancers (60 s), so that the server never closes under a request. */
 const KEEP_ALIVE_MS = 65_000
@@ -29,8 +29,8 @@ const LAST_REQUESTS_MS = 5_000
 /** Without a listener, Node itself answers an unknown `Expect`, without a body. */
 const REQUEST_EVENTS = ['request', 'checkExpectation'] as const
 
-export async function startHttpServer(port: number, listener: RequestListener, deadlines = DEADLINES) {
-  const { headersMs, requestMs, lingerMs = 0, unreadMs = 30_000 } = deadlines
+export async function startHttpServer(port: number, listener: RequestListener, deadlines?: ClientDeadlines) {
+  const { headersMs, requestMs, lingerMs, unreadMs } = { ...DEADLINES, ...deadlines }
   const server = createServer({
     headersTimeout: headersMs,
     requestTimeout: requestMs,
@@ -39,7 +39,7 @@ export async function startHttpServer(port: number, listener: RequestListener, d
     // Node would answer without a body.
     requireHostHeader: false,
   })
-  const { announce, drain } = drainConnections(server, Math.min(requestMs, LAST_REQUESTS_MS), unreadMs)
+  const close = prepareClose(server, { lingerMs, unfinishedMs: Math.min(requestMs, LAST_REQUESTS_MS), unreadMs })
   for (const event of REQUEST_EVENTS) server.on(event, requireHost(listener))
   server.on('clientError', answerBadClient)
   server.on('connect', refuseTunnel)
@@ -47,20 +47,7 @@ export async function startHttpServer(port: number, listener: RequestListener, d
     server.once('error', reject)
     server.listen(port, resolve)
   })
-  return {
-    port: (server.address() as AddressInfo).port,
-    /**
-     * Ends each connection after its next response, for at most `lingerMs`, and then accepts no more. Resolves once every
-     * request in flight is answered.
-     */
-    close: async (): Promise<void> => {
-      await announce(lingerMs)
-      await new Promise<void>((resolve) => {
-        server.close(() => resolve())
-        drain()
-      })
-    },
-  }
+  return { port: (server.address() as AddressInfo).port, close }
 }
 
 /** RFC 9112, section 3.2: a request of HTTP/1.1 without `Host` is answered 400. */
@@ -114,13 +101,16 @@ const BAD_CLIENTS: Readonly<Record<string, readonly [status: number, detail: str
 }
 
 /**
- * Two steps of a shutdown. `announce` closes each connection after its next response, and resolves once none is open or
- * after `lingerMs`. `drain` closes idle connections immediately, and the others after their response: Node's own `close`
- * keeps those that never carried a request, and stops enforcing the deadlines of the others.
+ * Its function ends each connection after its next response, for at most `lingerMs`, and then accepts no more: it closes
+ * idle connections immediately, and the others after their response. Node's own `close` keeps those that never carried a
+ * request, and stops enforcing the deadlines of the others. Resolves once every request in flight is answered.
  * @param unfinishedMs time for a client to finish sending its request
  * @param unreadMs how long it may read nothing of an answer
  */
-function drainConnections(server: Server, unfinishedMs: number, unreadMs: number) {
+function prepareClose(
+  server: Server,
+  { lingerMs, unfinishedMs, unreadMs }: Readonly<Record<'lingerMs' | 'unfinishedMs' | 'unreadMs', number>>,
+): () => Promise<void> {
   /** The response that is in progress on each connection. */
   const connections = new Map<Socket, ServerResponse | undefined>()
   let isDraining = false
@@ -145,24 +135,24 @@ function drainConnections(server: Server, unfinishedMs: number, unreadMs: number
   }
   for (const event of REQUEST_EVENTS) server.on(event, follow)
 
-  return {
-    announce: async (lingerMs: number): Promise<void> => {
-      isDraining = true
-      for (const response of connections.values()) {
-        if (response?.headersSent === false) response.setHeader('Connection', 'close')
-      }
-      if (connections.size === 0 || lingerMs === 0) return
+  return async () => {
+    isDraining = true
+    for (const response of connections.values()) {
+      if (response?.headersSent === false) response.setHeader('Connection', 'close')
+    }
+    if (connections.size > 0 && lingerMs > 0) {
       const { promise, resolve } = Promise.withResolvers<void>()
       allClosed = resolve
       const deadline = startDeadline(lingerMs, resolve)
       await promise
       deadline.stop()
-    },
-    drain: (): void => {
+    }
+    await new Promise<void>((resolve) => {
+      server.close(() => resolve())
       for (const [socket, response] of connections) if (response === undefined) socket.destroy()
       startDeadline(unfinishedMs, () => {
         for (const [socket, response] of connections) if (response?.req.complete !== true) socket.destroy()
       })
-    },
+    })
   }
 }
