@@ -10,7 +10,7 @@ export { createOutageStore, type Outage, type OutageStore } from './breaker/outa
 export { createRejectionStore, type RejectionStore, type Rejections } from './breaker/rejection-store.ts'
 export type { CrossingStore } from './deliveries/crossing-store.ts'
 export * from './deliveries/delivery-archive.ts'
-export type { DeliveryRecord, DeliveryState } from './deliveries/delivery-record.ts'
+export { DELIVERY_STATES, type DeliveryRecord, type DeliveryState } from './deliveries/delivery-record.ts'
 export { createDeliveryStore, type DeliveryStore, type Settlement } from './deliveries/delivery-store.ts'
 export { type ListedDelivery, pendingDelivery } from './deliveries/listed-delivery.ts'
 export type { ParkedQuery } from './deliveries/parked-index.ts'

@@ -1,7 +1,8 @@
 import type { Attempt, Delivery, ParkedReason } from '@switchhook/contracts'
 
 /** `held`: it is due, and is kept in Redis because its subscription is paused or received. Its ledger says `waiting`. */
-export type DeliveryState = 'pending' | 'waiting' | 'held' | 'acknowledged' | 'parked' | 'withdrawn' | 'expired'
+export const DELIVERY_STATES = ['pending', 'waiting', 'held', 'acknowledged', 'parked', 'withdrawn', 'expired'] as const
+export type DeliveryState = (typeof DELIVERY_STATES)[number]
 
 /** The state of a delivery, once its first slot is settled or it was announced. Without what only its messages carry. */
 export interface DeliveryRecord

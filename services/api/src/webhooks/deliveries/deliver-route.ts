@@ -1,12 +1,13 @@
 import { AppError, deliveryIdOf, isGuid, parseEventId } from '@switchhook/contracts'
+import { DELIVERY_STATES, type DeliveryState } from '@switchhook/store'
 import { acts, type RouteOf } from '../../http/route.ts'
 import { choice, completeComponent, completeObject, component, type ValueOf } from '../../http/schema.ts'
 import type { WebhookParts } from '../stores.ts'
 import { findSubscription } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
-import { DELIVERY_STATES, deliveryIdSchema, eventIdSchema } from './delivery-schema.ts'
+import { deliveryIdSchema, eventIdSchema } from './delivery-schema.ts'
 import { requestedDelivery } from './event-body.ts'
-import { BUSY, FIRST_ATTEMPT, type RedeliverDeps, redeliver } from './redeliver.ts'
+import { BUSY, type RedeliverDeps, redeliver } from './redeliver.ts'
 import { sendAgain } from './send-again.ts'
 
 const requestSchema = component('EventDeliveryRequest', {
@@ -59,13 +60,10 @@ export const deliverEvent: RouteOf<RedeliverDeps & Pick<WebhookParts, 'deliveryL
     const { id: subscriptionId } = subscription
     const deliveryId = deliveryIdOf(eventId, subscriptionId)
     const requestId = isKeyed ? idFor('delivery') : undefined
-    const accepted = { status: 202, body: { deliveryId, eventId, subscriptionId, state: 'pending' } }
+    const accepted = (state: DeliveryState) => ({ status: 202, body: { deliveryId, eventId, subscriptionId, state } })
 
     const record = await deliveries.find(deliveryId)
-    if (record !== undefined) {
-      const { state } = await redeliver(deps, record, requestId)
-      return { ...accepted, body: { ...accepted.body, state } }
-    }
+    if (record !== undefined) return accepted((await redeliver(deps, record, requestId)).state)
     if (!journal.isOn) throw new AppError('journal-off')
     const [entry, event] = await Promise.all([journal.find(caller.tenant, eventId), deliveryLog.event(eventId)])
     const isKnown = event?.tenant === caller.tenant
@@ -74,15 +72,14 @@ export const deliverEvent: RouteOf<RedeliverDeps & Pick<WebhookParts, 'deliveryL
     if (fresh === undefined) throw new AppError('event-without-body')
     // Without a record, its first attempt is not over.
     if (isKnown && event.subscriptionIds.includes(subscriptionId)) {
-      throw new AppError('delivery-not-parked', { detail: FIRST_ATTEMPT })
+      throw new AppError('delivery-not-parked', { detail: 'The first attempt of this delivery is not finished.' })
     }
 
     if (requestId !== undefined) await deliveries.noteRedelivery(deliveryId, requestId, 0)
     const by = { sender: requestId ?? idFor('sender'), parkedRun: 0 }
     const sent = await sendAgain(deps, deliveryId, by, subscription, { which: 'new', body: fresh.body, fresh })
     if (sent.kind === 'busy') throw new AppError('delivery-not-parked', { detail: BUSY })
-    // Otherwise another request has sent it meanwhile.
-    if (sent.kind === 'sent') await deliveries.list(fresh)
-    return accepted
+    // Unless it is `sent`, another request has sent it meanwhile.
+    return accepted('pending')
   },
 }

@@ -1,7 +1,7 @@
 import { EVENT_TYPES, type EventId, type EventSubject, type ParkedReason } from '@switchhook/contracts'
-import type { ListedDelivery } from '@switchhook/store'
+import { DELIVERY_STATES, type ListedDelivery } from '@switchhook/store'
 import { choice, moment, pageParameters, type QueryOf } from '../../http/schema.ts'
-import { DELIVERY_STATES, eventIdSchema } from './delivery-schema.ts'
+import { eventIdSchema } from './delivery-schema.ts'
 
 export const deliveryQuery = {
   state: {

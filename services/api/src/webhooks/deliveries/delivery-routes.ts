@@ -18,9 +18,10 @@ import { type RedeliverDeps, redeliver } from './redeliver.ts'
 
 type DeliveryRouteDeps = RedeliverDeps & Pick<WebhookParts, 'deliveryLog'>
 
-const DELIVERY = '/api/v1/webhooks/deliveries/{deliveryId}'
-
-const params = { deliveryId: deliveryIdSchema }
+const ofDelivery = (rest = '') => ({
+  path: `/api/v1/webhooks/deliveries/{deliveryId}${rest}`,
+  params: { deliveryId: deliveryIdSchema },
+})
 
 export const listDeliveries: RouteOf<DeliveryRouteDeps, undefined, DeliveryQuery> = {
   ...searches('deliveries'),
@@ -48,14 +49,13 @@ export const listDeliveries: RouteOf<DeliveryRouteDeps, undefined, DeliveryQuery
 
 export const readDelivery: RouteOf<DeliveryRouteDeps> = {
   ...reads('deliveries'),
-  path: DELIVERY,
+  ...ofDelivery(),
   operationId: 'readDelivery',
   summary: 'Read a delivery and its attempts',
   description:
     'Returns a delivery with all its attempts. Until its first attempt is finished it is `pending`, without attempts and envelope. ' +
     'A parked delivery is kept for 30 days, an acknowledged or withdrawn one for 1 hour (both are defaults). ' +
     'A 404 can take 0.2 s, because a new delivery may not be logged yet.',
-  params,
   responses: { 200: { description: 'The delivery.', body: deliverySchema } },
   failures: ['delivery-not-found'],
   async handle({ caller, params: { deliveryId } }, deps) {
@@ -65,7 +65,7 @@ export const readDelivery: RouteOf<DeliveryRouteDeps> = {
 
 export const redeliverDelivery: RouteOf<DeliveryRouteDeps> = {
   ...acts('deliveries'),
-  path: `${DELIVERY}/redeliver`,
+  ...ofDelivery('/redeliver'),
   operationId: 'redeliver',
   summary: 'Send a delivery again',
   description:
@@ -76,7 +76,6 @@ export const redeliverDelivery: RouteOf<DeliveryRouteDeps> = {
     'a replayed answer has no attempts, and its envelope comes from the journal or is null.',
   idempotent: true,
   audit: { action: 'delivery.redelivered', ids: ['deliveryId', 'subscriptionId'] },
-  params,
   responses: { 202: { description: 'The delivery is due now.', body: deliverySchema } },
   failures: [
     'delivery-not-found',

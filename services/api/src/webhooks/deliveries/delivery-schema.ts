@@ -1,5 +1,5 @@
 import { type Attempt, type Envelope, EVENT_TYPES, PARKED_REASONS, UNREACHABLE_REASONS } from '@switchhook/contracts'
-import type { DeliveryRecord, DeliveryState, ListedDelivery } from '@switchhook/store'
+import { DELIVERY_STATES, type DeliveryRecord, type ListedDelivery } from '@switchhook/store'
 import {
   choice,
   completeComponent,
@@ -16,16 +16,6 @@ import {
 } from '../../http/schema.ts'
 import { UNREACHABLE_TEXT } from '../subscriptions/endpoint-health.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
-
-export const DELIVERY_STATES = [
-  'pending',
-  'waiting',
-  'held',
-  'acknowledged',
-  'parked',
-  'withdrawn',
-  'expired',
-] as const satisfies readonly DeliveryState[]
 
 export const OUTCOMES = ['delivered', 'answered', ...UNREACHABLE_REASONS] as const
 

@@ -40,8 +40,6 @@ const webhookDeliverySchema = component('WebhookDelivery', {
   },
 })
 
-const REQUIRED: readonly string[] = REQUIRED_DELIVERY_HEADERS
-
 const RETRIED = {
   description: 'Retried on the schedule, like a connection failure. Parked if the last attempt fails.',
 } as const
@@ -54,7 +52,8 @@ export const deliveryWebhook = (components: Components): Schema => ({
   // Deliveries are authenticated by their signature, not by a token.
   security: [],
   parameters: Object.entries(DELIVERY_HEADERS).map(([name, schema]) => {
-    return { name, in: 'header', required: REQUIRED.includes(name), ...describedBy(schema) }
+    const required = REQUIRED_DELIVERY_HEADERS.some((each) => each === name)
+    return { name, in: 'header', required, ...describedBy(schema) }
   }),
   requestBody: {
     required: true,

@@ -1,5 +1,5 @@
 import { newEventId, newSubscriptionId, type SubscriptionId } from '@switchhook/contracts'
-import { createExplainEvent, type ExplainEventDeps } from './explain-event.ts'
+import { type ExplainEventDeps, explainDeliveries } from './explain-event.ts'
 
 const never = (): never => {
   throw new Error('must not be called')
@@ -8,7 +8,7 @@ const never = (): never => {
 /** Nothing is stored about any event. */
 function aTenantWith(count: number) {
   const reads: number[] = []
-  const explain = createExplainEvent({
+  const deps: ExplainEventDeps = {
     subscriptions: {
       async *ids() {
         for (let at = 0; at < count; at += 1_000) {
@@ -29,8 +29,8 @@ function aTenantWith(count: number) {
     journal: { find: async () => undefined },
     healthOf: never,
     now: Date.now,
-  } satisfies ExplainEventDeps)
-  return { reads, explain: () => explain('acme', newEventId(), { limit: 1_000 }) }
+  }
+  return { reads, explain: () => explainDeliveries(deps, 'acme', newEventId(), { limit: 1_000 }) }
 }
 
 test.each([

@@ -6,7 +6,7 @@ import {
   type SubscriptionId,
   type Tenant,
 } from '@switchhook/contracts'
-import { createListCursor, inChunks, type ListedDelivery, type Page, type PageQuery } from '@switchhook/store'
+import { createListCursor, inChunks, type ListedDelivery, type PageQuery } from '@switchhook/store'
 import type { WebhookParts } from '../stores.ts'
 import { HEALTHY } from '../subscriptions/endpoint-health.ts'
 import { explain } from './explain.ts'
@@ -29,57 +29,46 @@ const MAX_SEARCHED = 10_000
 
 /** Places: `to 12`, the 13th subscription that the event went to; `others <cursor>`, in the list of all subscriptions. */
 const cursors = createListCursor('x', /^(to \d{1,9}|others [A-Za-z0-9_-]*)$/)
-const FIRST_OF_OTHERS = 'others '
 
 /**
  * Explains page by page, first for the subscriptions that the event went to, then for the others, the oldest first. A page
  * reads no more than it shows: a tenant can have 100,000. Undefined: nothing of the event is stored for this tenant.
  */
-export function createExplainEvent(deps: ExplainEventDeps) {
-  const { subscriptions, deliveries: archive, deliveryLog, journal, healthOf, now } = deps
-
-  async function recordsOf(
-    eventId: EventId,
-    of: readonly SubscriptionId[],
-  ): Promise<ReadonlyMap<SubscriptionId, ListedDelivery>> {
-    const records = await deliveryLog.records(of.map((id) => deliveryIdOf(eventId, id)))
-    return new Map(records.flatMap((record) => (record === undefined ? [] : [[record.subscriptionId, record]])))
-  }
+export async function explainDeliveries(
+  { subscriptions, deliveries: archive, deliveryLog, journal, healthOf, now }: ExplainEventDeps,
+  tenant: Tenant,
+  eventId: EventId,
+  query: PageQuery,
+) {
+  const recordsOf = (of: readonly SubscriptionId[]) => deliveryLog.records(of.map((id) => deliveryIdOf(eventId, id)))
 
   /** @param recipients the subscriptions that the event went to, as far as they are known */
-  async function choose(
-    tenant: Tenant,
-    recipients: ReadonlySet<SubscriptionId>,
-    { limit, cursor }: PageQuery,
-  ): Promise<Page<Chosen>> {
-    const place = cursor === undefined ? 'to 0' : cursors.parse(cursor)
+  async function choose(recipients: ReadonlySet<SubscriptionId>, { limit, cursor }: PageQuery) {
+    const [list, place = ''] = (cursor === undefined ? 'to 0' : cursors.parse(cursor)).split(' ')
     const items: Chosen[] = []
-    if (place.startsWith('to ')) {
-      const end = Number(place.slice('to '.length)) + limit
+    if (list === 'to') {
+      const end = Number(place) + limit
       const ids = [...recipients].slice(end - limit, end)
       const present = await subscriptions.findAll(tenant, ids)
       for (const id of ids) items.push({ id, subscription: present.get(id) })
       if (end < recipients.size) return { items, nextCursor: cursors.of(`to ${end}`) }
-      if (items.length === limit) return { items, nextCursor: cursors.of(FIRST_OF_OTHERS) }
+      if (items.length === limit) return { items, nextCursor: cursors.of('others ') }
     }
-    const after = place.startsWith(FIRST_OF_OTHERS) ? place.slice(FIRST_OF_OTHERS.length) : ''
-    const page = await subscriptions.page(tenant, {
-      limit: limit - items.length,
-      ...(after !== '' && { cursor: after }),
-    })
+    const others = list === 'others' && place !== '' ? { cursor: place } : {}
+    const page = await subscriptions.page(tenant, { limit: limit - items.length, ...others })
     for (const subscription of page.items) {
       if (!recipients.has(subscription.id)) items.push({ id: subscription.id, subscription })
     }
-    return { items, nextCursor: page.nextCursor && cursors.of(`${FIRST_OF_OTHERS}${page.nextCursor}`) }
+    return { items, nextCursor: page.nextCursor && cursors.of(`others ${page.nextCursor}`) }
   }
 
   /** Deliveries of an event that has no record: it has expired, or is a test, which has none. */
-  async function search(tenant: Tenant, eventId: EventId): Promise<readonly ListedDelivery[]> {
+  async function search(): Promise<readonly ListedDelivery[]> {
     let searched = 0
     for await (const ids of subscriptions.ids(tenant)) {
-      const found = await recordsOf(eventId, ids)
+      const found = (await recordsOf(ids)).filter((record) => record !== undefined)
       searched += ids.length
-      if (found.size > 0 || searched >= MAX_SEARCHED) return [...found.values()]
+      if (found.length > 0 || searched >= MAX_SEARCHED) return found
     }
     return []
   }
@@ -91,59 +80,51 @@ export function createExplainEvent(deps: ExplainEventDeps) {
     return found?.state === 'parked' && found.body === null
   }
 
-  return async (tenant: Tenant, eventId: EventId, query: PageQuery) => {
-    const [event, journaled] = await Promise.all([deliveryLog.event(eventId), journal.find(tenant, eventId)])
-    if (event !== undefined && event.tenant !== tenant) return undefined
-    const known = event ?? journaled
-    const found = known === undefined ? await search(tenant, eventId) : []
-    const stored = known ?? storedEventOf(found)
-    if (stored === undefined) return undefined
-    const dataJson = journaled?.dataJson ?? null
-    const data = dataJson === null ? null : (JSON.parse(dataJson) as EventData)
-    const { eventType, occurredAt, fannedOutAt } = stored
+  const [event, journaled] = await Promise.all([deliveryLog.event(eventId), journal.find(tenant, eventId)])
+  if (event !== undefined && event.tenant !== tenant) return undefined
+  const known = event ?? journaled
+  const found = known === undefined ? await search() : []
+  // The oldest delivery has the data of an event whose own record has expired.
+  const [oldest] = found.toSorted((a, b) => (a.firstDueAt < b.firstDueAt ? -1 : 1))
+  const stored = known ?? (oldest && { eventType: oldest.eventType, occurredAt: null, fannedOutAt: oldest.firstDueAt })
+  if (stored === undefined) return undefined
+  const data = JSON.parse(journaled?.dataJson ?? 'null') as EventData | null
+  const { eventType, occurredAt, fannedOutAt } = stored
+  // A test is sent to one subscription only, so the others are left out.
+  const trial = found.find((delivery) => delivery.trial !== undefined)
+  const recipients = new Set(trial === undefined ? known?.subscriptionIds : [trial.subscriptionId])
+  const { items: chosen, nextCursor } = await choose(recipients, trial === undefined ? query : { limit: 1 })
+  const deliveries = await recordsOf(chosen.map(({ id }) => id))
 
-    async function explainTo({ id, subscription }: Chosen, delivery: ListedDelivery | undefined) {
-      const isRecipient = recipients.has(id)
-      // The current health matters only while an attempt is still to be made.
-      const isStillToCome =
-        delivery === undefined
-          ? event !== undefined && isRecipient
-          : delivery.state === 'waiting' || delivery.state === 'pending'
-      return explain({
-        eventType,
-        ...(data !== null && { data }),
-        subscriptionId: id,
-        deliveryId: deliveryIdOf(eventId, id),
-        health: subscription !== undefined && isStillToCome ? await healthOf(subscription) : HEALTHY,
-        nowMs: now(),
-        isBodyDropped: data === null && (await isBodyDropped(delivery)),
-        ...(event !== undefined && { event: { fannedOutAt, subscriptionIds: isRecipient ? [id] : [] } }),
-        ...(event === undefined && journaled !== undefined && { journaled }),
-        ...(subscription !== undefined && { subscription }),
-        ...(delivery !== undefined && { delivery }),
-      })
-    }
-
-    // A test is sent to one subscription only, so the others are left out.
-    const trial = found.find((delivery) => delivery.trial !== undefined)
-    const recipients = new Set(trial === undefined ? known?.subscriptionIds : [trial.subscriptionId])
-    const { items: chosen, nextCursor } = await choose(tenant, recipients, trial === undefined ? query : { limit: 1 })
-    const ids = chosen.map(({ id }) => id)
-    const deliveries = await recordsOf(eventId, ids)
-    return {
-      eventId,
+  async function explainTo({ id, subscription }: Chosen, delivery: ListedDelivery | undefined) {
+    const isRecipient = recipients.has(id)
+    // The current health matters only while an attempt is still to be made.
+    const isStillToCome =
+      delivery === undefined
+        ? event !== undefined && isRecipient
+        : delivery.state === 'waiting' || delivery.state === 'pending'
+    return explain({
       eventType,
-      occurredAt,
-      fannedOutAt,
-      data,
-      subscriptions: await inChunks(chosen, (one) => explainTo(one, deliveries.get(one.id))),
-      nextCursor: trial === undefined ? nextCursor : null,
-    }
+      ...(data !== null && { data }),
+      subscriptionId: id,
+      deliveryId: deliveryIdOf(eventId, id),
+      health: subscription !== undefined && isStillToCome ? await healthOf(subscription) : HEALTHY,
+      nowMs: now(),
+      isBodyDropped: data === null && (await isBodyDropped(delivery)),
+      ...(event !== undefined && { event: { fannedOutAt, subscriptionIds: isRecipient ? [id] : [] } }),
+      ...(event === undefined && journaled !== undefined && { journaled }),
+      ...(subscription !== undefined && { subscription }),
+      ...(delivery !== undefined && { delivery }),
+    })
   }
-}
 
-/** The oldest delivery has the data of an event whose own record has expired. */
-function storedEventOf(deliveries: readonly ListedDelivery[]) {
-  const [oldest] = deliveries.toSorted((a, b) => (a.firstDueAt < b.firstDueAt ? -1 : 1))
-  return oldest && { eventType: oldest.eventType, occurredAt: null, fannedOutAt: oldest.firstDueAt }
+  return {
+    eventId,
+    eventType,
+    occurredAt,
+    fannedOutAt,
+    data,
+    subscriptions: await inChunks([...chosen.entries()], ([i, one]) => explainTo(one, deliveries[i])),
+    nextCursor: trial === undefined ? nextCursor : null,
+  }
 }

@@ -16,7 +16,7 @@ import {
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { attemptSchema, deliveryIdSchema, eventIdSchema, parkedReasonSchema } from './delivery-schema.ts'
 import { VERDICTS } from './explain.ts'
-import { createExplainEvent, type ExplainEventDeps } from './explain-event.ts'
+import { type ExplainEventDeps, explainDeliveries } from './explain-event.ts'
 
 const explanationSchema = completeComponent(
   'Explanation',
@@ -118,8 +118,9 @@ export const explainEvent: RouteOf<ExplainEventDeps, undefined, PageQuery> = {
   },
   failures: ['event-not-found'],
   async handle({ caller, params: { eventId }, query: page }, deps) {
-    const explain = createExplainEvent(deps)
-    const explained = isGuid(eventId) ? await explain(caller.tenant, parseEventId(eventId), page) : undefined
+    const explained = isGuid(eventId)
+      ? await explainDeliveries(deps, caller.tenant, parseEventId(eventId), page)
+      : undefined
     if (explained === undefined) throw new AppError('event-not-found', { detail: UNKNOWN })
     return { status: 200, body: explained }
   },

@@ -110,10 +110,6 @@ const limitsText = ({ maxInFlight, maxPerSecond }: Subscription): string =>
     .flatMap(([name, limit]) => (limit === undefined ? [] : [`${name} ${limit}`]))
     .join(', ')
 
-export function pendingSentence({ attempt }: ListedDelivery): string {
-  return attempt === 0 ? FIRST_DUE : 'Sent again on request: the next attempt is due now.'
-}
-
 export function sendAgainSentence({ subscription, isBodyDropped, delivery }: Facts): string {
   if (isBodyDropped === true) return 'Its body is no longer kept, so it cannot be sent again.'
   if (subscription === undefined) return 'The subscription was deleted, so it cannot be sent again.'

@@ -1,4 +1,4 @@
-import { type Attempt, filteredFields, type Subscription } from '@switchhook/contracts'
+import { type Attempt, filteredFields } from '@switchhook/contracts'
 import type { ListedDelivery } from '@switchhook/store'
 import { momentOf } from '../subscriptions/endpoint-health.ts'
 import { shownTypes } from '../subscriptions/subscribed-types.ts'
@@ -13,7 +13,6 @@ import {
   heldSentence,
   NO_RECORD,
   parkedSentence,
-  pendingSentence,
   receivesType,
   refusalOf,
   sendAgainSentence,
@@ -66,15 +65,17 @@ export function explain(facts: Facts) {
 type Finding = readonly [verdict: Verdict, explanation: string]
 
 function findingOf(facts: Facts): Finding {
-  if (facts.delivery !== undefined) return explainDelivery(facts.delivery, facts)
-  if (facts.event === undefined)
-    return facts.journaled === undefined ? explainExpired(facts) : explainJournaled(facts, facts.journaled)
-  return wasMatched(facts) ? explainUnattempted(facts) : explainUnmatched(facts, facts.event.fannedOutAt)
+  const { delivery, event, journaled } = facts
+  if (delivery !== undefined) return explainDelivery(delivery, facts)
+  if (wasMatched(facts)) return event === undefined ? ['unknown', WENT_THERE] : explainUnattempted(facts)
+  const isCut = journaled !== undefined && journaled.subscriptionIds.length < journaled.subscriptionCount
+  return explainUnmatched(facts, (event ?? (isCut ? undefined : journaled))?.fannedOutAt)
 }
 
 function explainDelivery(delivery: ListedDelivery, facts: Facts): Finding {
   const { health } = facts
   const last = delivery.attempts.at(-1)
+  const end = endSentence(facts)
   switch (delivery.state) {
     case 'acknowledged':
       return ['delivered', `Delivered: ${attemptSentence(last)}.`]
@@ -91,16 +92,16 @@ function explainDelivery(delivery: ListedDelivery, facts: Facts): Finding {
         `Not sent${last === undefined ? '' : ` again after ${attemptSentence(last)}`}: when the next attempt was due, the event was older than the subscription allows (expireAfterSeconds).`,
       ]
     case 'held':
-      return ['held', `${heldSentence(delivery, facts)}${endSentence(facts)}`]
+      return ['held', `${heldSentence(delivery, facts)}${end}`]
     case 'waiting':
     case 'pending':
-      if (health.state === 'open') return ['cooling-down', coolingSentence(health, delivery, endSentence(facts))]
-      return delivery.state === 'pending'
-        ? ['pending', `${pendingSentence(delivery)}${endSentence(facts)}`]
-        : [
-            'waiting',
-            `${failureSentence(last)} The next attempt is due at about ${delivery.nextAttemptAt}.${endSentence(facts)}`,
-          ]
+      if (health.state === 'open') return ['cooling-down', coolingSentence(health, delivery, end)]
+      if (delivery.state === 'waiting')
+        return ['waiting', `${failureSentence(last)} The next attempt is due at about ${delivery.nextAttemptAt}.${end}`]
+      return [
+        'pending',
+        `${delivery.attempt === 0 ? FIRST_DUE : 'Sent again on request: the next attempt is due now.'}${end}`,
+      ]
     default:
       // A newer worker may store a state that is not in the type.
       return ['pending', `Its state is "${String(delivery.state)}", which this version of the api cannot explain yet.`]
@@ -121,47 +122,32 @@ function explainUnattempted(facts: Facts): Finding {
   return ['pending', FIRST_DUE]
 }
 
-/** The event was fanned out, but not to this subscription. */
-function explainUnmatched(facts: Facts, fannedOutAt: string): Finding {
+/**
+ * No delivery is known, and the event is not known to have gone to this subscription.
+ * @param fannedOutAt if it is certain that the event did not go there; undefined: the records have expired
+ */
+function explainUnmatched(facts: Facts, fannedOutAt: string | undefined): Finding {
   const { eventType, subscription } = facts
   if (subscription === undefined) return ['unknown', NO_RECORD]
-  const { createdAt } = subscription
-  if (createdAt > fannedOutAt)
+  const { createdAt, enabled, filter } = subscription
+  if (fannedOutAt !== undefined && createdAt > fannedOutAt)
     return ['created-later', `Not sent: the subscription was created at ${createdAt}, after the event was fanned out.`]
-  return (
-    mismatch(subscription, facts) ?? [
-      'changed-later',
-      `Not sent: when the event was fanned out at ${fannedOutAt}, the subscription was disabled${filteredFields(subscription.filter, eventType) === undefined ? ' or' : ', its filter refused the event, or it'} did not receive ${eventType}.`,
-    ]
-  )
-}
-
-/** The event's record has expired, so the state of the subscription at the fan-out is unknown. */
-function explainExpired(facts: Facts): Finding {
-  return (facts.subscription && mismatch(facts.subscription, facts)) ?? ['unknown', NO_RECORD]
-}
-
-/** The journal still shows where the event went, although the records of its deliveries may have expired. */
-function explainJournaled(facts: Facts, journaled: NonNullable<Facts['journaled']>): Finding {
-  if (wasMatched(facts)) {
-    return [
-      'unknown',
-      'The event went to this subscription. Its delivery has no record any more: it was delivered, withdrawn or expired, unless its first attempt is long overdue.',
-    ]
-  }
-  const isCut = journaled.subscriptionIds.length < journaled.subscriptionCount
-  return isCut ? explainExpired(facts) : explainUnmatched(facts, journaled.fannedOutAt)
-}
-
-function mismatch(subscription: Subscription, facts: Facts): Finding | undefined {
-  const { eventType } = facts
   const types = shownTypes(subscription.eventTypes).join(', ')
   if (!receivesType(subscription, eventType))
     return ['not-subscribed', `Not sent: the subscription receives ${types}, but not ${eventType}.`]
-  if (!subscription.enabled) return ['disabled', 'Not sent: the subscription is disabled.']
+  if (!enabled) return ['disabled', 'Not sent: the subscription is disabled.']
   const refusal = refusalOf(facts)
-  return refusal === undefined ? undefined : ['filtered', `Not sent: ${refusal}.`]
+  if (refusal !== undefined) return ['filtered', `Not sent: ${refusal}.`]
+  if (fannedOutAt === undefined) return ['unknown', NO_RECORD]
+  return [
+    'changed-later',
+    `Not sent: when the event was fanned out at ${fannedOutAt}, the subscription was disabled${filteredFields(filter, eventType) === undefined ? ' or' : ', its filter refused the event, or it'} did not receive ${eventType}.`,
+  ]
 }
+
+/** From the journal, which still shows where an event went when the records of its deliveries have expired. */
+const WENT_THERE =
+  'The event went to this subscription. Its delivery has no record any more: it was delivered, withdrawn or expired, unless its first attempt is long overdue.'
 
 const endOf = (attempt: Attempt | null): string | null =>
   attempt === null ? null : new Date(Date.parse(attempt.at) + attempt.durationMs).toISOString()

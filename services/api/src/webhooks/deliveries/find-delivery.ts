@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { AppError, type DeliveryId, isGuid, parseDeliveryId, type Tenant } from '@switchhook/contracts'
+import { AppError, isGuid, parseDeliveryId, type Tenant } from '@switchhook/contracts'
 import { type DeliveryRecord, pendingDelivery } from '@switchhook/store'
 import type { WebhookParts } from '../stores.ts'
 
@@ -38,13 +38,11 @@ export async function findDelivery(
     return { ...pendingDelivery({ ...pending, url: subscription?.url ?? '' }), body: null }
   }
   let found = await look()
-  if (found === undefined && isDerived(deliveryId)) {
+  // Delivery ids are UUIDv5 (RFC 9562, section 5.5), so no other GUID is worth the wait.
+  if (found === undefined && deliveryId.charAt(14) === '5') {
     await wait(LOGGED_WITHIN_MS)
     found = await look()
   }
   if (found?.tenant !== tenant) throw new AppError('delivery-not-found')
   return found
 }
-
-/** Delivery ids are UUIDv5 (RFC 9562, section 5.5), so no other GUID is worth the wait. */
-const isDerived = (deliveryId: DeliveryId): boolean => deliveryId.charAt(14) === '5'

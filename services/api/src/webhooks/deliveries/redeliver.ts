@@ -61,7 +61,7 @@ async function sendTo(subscription: Subscription, deps: RedeliverDeps, found: De
  * outcome is then `lease-lost`, and the delivery is received once more.
  */
 async function requireSendable({ subscriptions, held }: RedeliverDeps, found: DeliveryRecord): Promise<Subscription> {
-  if (isDue(found)) throw new AppError('delivery-not-parked', { detail: DUE })
+  if (isDue(found)) throw new AppError('delivery-not-parked', { detail: 'An attempt of this delivery is due now.' })
   const { tenant, subscriptionId, deliveryId, state } = found
   const subscription = await subscriptions.find(tenant, subscriptionId)
   if (subscription === undefined) throw new AppError('subscription-deleted')
@@ -89,9 +89,7 @@ async function sendableOf({ journal }: RedeliverDeps, found: DeliveryRecord): Pr
 
 const leased = (untilMs: number): string =>
   `A client has leased this delivery until ${new Date(untilMs).toISOString()}. Report its outcome, or wait until then.`
-const DUE = 'An attempt of this delivery is due now.'
 export const BUSY = 'Another request is sending this delivery now.'
-export const FIRST_ATTEMPT = 'The first attempt of this delivery is not finished.'
 
 /** Its next attempt is about to be made or in progress. */
 const isDue = ({ state, isUnsent }: DeliveryRecord): boolean => state === 'pending' && isUnsent !== true

@@ -37,6 +37,7 @@ function aSender(change: Partial<SendAgainDeps & SendAgainDeps['deliveries']> = 
       },
       abandonRedelivery: async (_id, by) => void steps.push(['abandon', by]),
       redeliverySent: async ({ url, firstDueAt }) => void steps.push(['sent', url, firstDueAt]),
+      list: async () => void steps.push(['list']),
       ...archive,
     },
     publish: async (delivery: Delivery) => {

@@ -1,21 +1,21 @@
 import type { DeliveryId, Subscription } from '@switchhook/contracts'
-import type { DeliveryRecord, Redeliverer, Sendable } from '@switchhook/store'
+import type { Redeliverer, Sendable } from '@switchhook/store'
 import type { WebhookParts } from '../stores.ts'
 
 export interface SendAgainDeps extends Pick<WebhookParts, 'now'> {
-  readonly deliveries: Pick<WebhookParts['deliveries'], 'beginRedelivery' | 'abandonRedelivery' | 'redeliverySent'>
+  readonly deliveries: Pick<
+    WebhookParts['deliveries'],
+    'beginRedelivery' | 'abandonRedelivery' | 'redeliverySent' | 'list'
+  >
   readonly publish: WebhookParts['publishDelivery']
 }
 
-/** `busy`: another sender holds the lease. `unknown`: the record has expired. `without-body`: only its body is no longer kept. */
-export type SentAgain =
-  | { readonly kind: 'sent'; readonly record: DeliveryRecord }
-  | { readonly kind: 'not-parked' | 'busy' | 'unknown' | 'without-body' }
-
 /**
  * Sends a parked delivery again, or any that `sendable` allows: begins the next run under a lease, publishes it to the
- * subscription's current url, and records the broker's confirm. If publishing fails, the delivery stays parked and the
- * lease is released, so that any sender can send the same run immediately.
+ * subscription's current url, records the broker's confirm, and lists a new delivery. If publishing fails, the delivery
+ * stays parked and the lease is released, so that any sender can send the same run immediately.
+ * @returns `busy`: another sender holds the lease; `unknown`: the record has expired; `without-body`: only its body is no
+ *   longer kept
  * @throws the error of `publish`; Unavailable if Redis is away
  */
 export async function sendAgain(
@@ -24,7 +24,7 @@ export async function sendAgain(
   by: Redeliverer,
   { url, signing, headers }: Pick<Subscription, 'url' | 'signing' | 'headers'>,
   sendable?: Sendable,
-): Promise<SentAgain> {
+) {
   const begun = await deliveries.beginRedelivery(deliveryId, by, sendable)
   if (begun.kind !== 'begun') return begun
   const record: typeof begun.record = {
@@ -42,5 +42,6 @@ export async function sendAgain(
     throw error
   }
   await deliveries.redeliverySent(record, by)
-  return { kind: 'sent', record }
+  if (sendable?.fresh !== undefined) await deliveries.list(sendable.fresh)
+  return { kind: 'sent' as const, record }
 }

@@ -6,15 +6,15 @@ import {
   filterRefusal,
   type SubscribedType,
   type SubscriptionFilter,
-  type Tenant,
 } from '@switchhook/contracts'
-import { type JournalEntry, type JournalReader, microsOf } from '@switchhook/store'
+import { type JournalEntry, microsOf } from '@switchhook/store'
 import type { Base } from '../../base.ts'
 import { feature } from '../../http/feature.ts'
 import { invalidBody } from '../../http/read-body.ts'
 import type { RouteOf } from '../../http/route.ts'
 import { completeComponent, component, count, list, moment, momentOrNull, orNull, text } from '../../http/schema.ts'
 import { eventIdSchema } from '../deliveries/delivery-schema.ts'
+import { momentOf } from '../subscriptions/endpoint-health.ts'
 import {
   filterSchema,
   invalidFilter,
@@ -29,11 +29,6 @@ import { subscribedTypeSchema } from '../subscriptions/subscription-schema.ts'
 interface PreviewRequest {
   readonly filter: SubscriptionFilter
   readonly eventTypes?: readonly SubscribedType[]
-}
-
-interface Judged extends Pick<JournalEntry, 'eventId' | 'eventType' | 'occurredAt'> {
-  /** Null: it passes. */
-  readonly refusal: string | null
 }
 
 const PAGE = 200
@@ -97,40 +92,31 @@ const previewFilter: RouteOf<Pick<Base, 'journal'>, PreviewRequest> = {
   failures: ['invalid-filter', 'journal-off'],
   async handle({ caller, body: { filter, eventTypes = Object.keys(filter) as EventType[] } }, { journal }) {
     if (!journal.isOn) throw new AppError('journal-off')
-    return { status: 200, body: await preview(journal, caller.tenant, filter, coveredTypes(eventTypes)) }
-  },
-}
-
-async function preview(
-  journal: JournalReader,
-  tenant: Tenant,
-  filter: SubscriptionFilter,
-  eventTypes: readonly EventType[],
-) {
-  const [passing, refused]: [Judged[], Judged[]] = [[], []]
-  let [looked, matched] = [0, 0]
-  let last: JournalEntry | undefined
-  const endMs = performance.now() + MAX_MS
-  for (let read = 0; read < MAX_READ && performance.now() < endMs; read += PAGE) {
-    const entries = await journal.latest(tenant, PAGE, last?.id)
-    for (const { eventId, eventType, occurredAt, dataJson } of entries) {
-      if (dataJson === null || !eventTypes.includes(eventType)) continue
-      const refusal = filterRefusal(filter, eventType, JSON.parse(dataJson) as EventData) ?? null
-      looked += 1
-      if (refusal === null) matched += 1
-      const examples = refusal === null ? passing : refused
-      if (examples.length < MAX_EXAMPLES) examples.push({ eventId, eventType, occurredAt, refusal })
+    const covered = coveredTypes(eventTypes)
+    const judged = []
+    let last: JournalEntry | undefined
+    const endMs = performance.now() + MAX_MS
+    for (let read = 0; read < MAX_READ && performance.now() < endMs; read += PAGE) {
+      const entries = await journal.latest(caller.tenant, PAGE, last?.id)
+      for (const { eventId, eventType, occurredAt, dataJson } of entries) {
+        if (dataJson === null || !covered.includes(eventType)) continue
+        const refusal = filterRefusal(filter, eventType, JSON.parse(dataJson) as EventData) ?? null
+        judged.push({ eventId, eventType, occurredAt, refusal })
+      }
+      last = entries.at(-1) ?? last
+      if (entries.length < PAGE) break
     }
-    last = entries.at(-1) ?? last
-    if (entries.length < PAGE) break
-  }
-  return {
-    looked,
-    matched,
-    since: last === undefined ? null : new Date(Math.floor(microsOf(last.id) / 1_000)).toISOString(),
-    examples: [...passing, ...refused],
-    warnings: warningsOf({ eventTypes, filter }),
-  }
+    const passing = judged.filter(({ refusal }) => refusal === null)
+    const refused = judged.filter(({ refusal }) => refusal !== null)
+    const body = {
+      looked: judged.length,
+      matched: passing.length,
+      since: momentOf(last && microsOf(last.id) / 1_000),
+      examples: [...passing.slice(0, MAX_EXAMPLES), ...refused.slice(0, MAX_EXAMPLES)],
+      warnings: warningsOf({ eventTypes: covered, filter }),
+    }
+    return { status: 200, body }
+  },
 }
 
 export const filters = feature([previewFilter], (base: Base) => ({ deps: base }))

@@ -21,7 +21,7 @@ export interface LiveBatch {
   readonly place: JournalId
 }
 
-export interface ListenerDeps {
+interface ListenerDeps {
   readonly output: EventOutput
   readonly filter: LiveFilter
   readonly history: {
@@ -98,11 +98,6 @@ export function startListener(
     gathered += item.text()
   }
 
-  async function untilRoom(): Promise<boolean> {
-    while (!hasRoom() && !output.isClosed()) await delay(ROOM_CHECK_MS)
-    return !output.isClosed()
-  }
-
   async function catchUp(): Promise<void> {
     let isFirst = true
     for (;;) {
@@ -120,7 +115,8 @@ export function startListener(
       for (const entry of page) {
         const event = liveEvent(entry)
         if (event.matches(filter)) {
-          if (!(await untilRoom())) return
+          while (!hasRoom() && !output.isClosed()) await delay(ROOM_CHECK_MS)
+          if (output.isClosed()) return
           write(event.text())
         }
         passed = event.id

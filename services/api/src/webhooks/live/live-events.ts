@@ -3,12 +3,7 @@ import { type JournalEntry, type JournalId, type LiveAttempt } from '@switchhook
 import { isAbout } from '../deliveries/delivery-query.ts'
 
 /** Which events and attempts a listener gets. An absent field matches anything. */
-export interface LiveFilter {
-  readonly eventType?: string
-  readonly callId?: string
-  readonly agentUri?: string
-  readonly subscriptionId?: string
-}
+export type LiveFilter = { readonly [Field in 'eventType' | 'callId' | 'agentUri' | 'subscriptionId']?: string }
 
 /** One thing that the stream can show, with its text. The text is built at most once, however many listeners get it. */
 export interface LiveItem {
@@ -17,9 +12,7 @@ export interface LiveItem {
 }
 
 /** An event of the journal. Its id is the place at which a listener can resume. */
-export interface LiveEvent extends LiveItem {
-  readonly id: JournalId
-}
+export type LiveEvent = LiveItem & { readonly id: JournalId }
 
 export function liveEvent(entry: JournalEntry): LiveEvent {
   const { id, eventId, eventType, occurredAt, subscriptionIds, subscriptionCount, dataJson } = entry

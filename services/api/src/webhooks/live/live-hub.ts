@@ -37,126 +37,88 @@ const TICK_MS = 1_000
 const MAX_TIMER_MS = 2 ** 31 - 1
 const RETRY_AFTER_SECONDS = 10
 
-/** The stream of one tenant, while it has listeners. */
-interface Channel {
-  readonly tenant: Tenant
-  readonly listeners: Set<Listener>
-  /** Seats that are taken, including listeners that have not started. */
-  seats: number
-  place: JournalId
-  attemptsPlace: string
-  opened: Promise<void>
-  poll?: Poll
-}
-
 export type LiveHub = ReturnType<typeof createLiveHub>
 
 /** The live streams of this process. It reads the stream of each tenant that has listeners, once for all of them. */
 export function createLiveHub({ journal, attempts, config, log }: LiveHubDeps) {
+  type Channel = ReturnType<typeof newChannel>
   const channels = new Map<Tenant, Channel>()
-  const seatsOfClients = new Map<string, number>()
+  /** The places that are taken, including those of listeners that have not started. */
+  const seats = new Set<{ readonly channel: Channel; readonly client: string | undefined }>()
   /** The listeners of one client read the journal in turns, however many of them catch up. */
   const historyReads = createKeyedQueue()
   let isClosing = false
-  let seats = 0
   let ticker: NodeJS.Timeout | undefined
 
-  function newChannel(tenant: Tenant): Channel {
+  const isKept = async (tenant: Tenant, place: JournalId): Promise<boolean> =>
+    place === BEGINNING ? journal.hasAll(tenant) : (await journal.read(tenant, place)) !== undefined
+
+  /** The stream of one tenant, while it has listeners. */
+  function newChannel(tenant: Tenant) {
     const listeners = new Set<Listener>()
-    const opened = Promise.resolve()
-    const channel: Channel = { tenant, listeners, seats: 0, place: BEGINNING, attemptsPlace: '0-0', opened }
-    channel.opened = open(channel)
-    return channel
-  }
-
-  async function open(channel: Channel): Promise<void> {
-    const { tenant } = channel
-    const [place, attemptsPlace] = await Promise.all([
-      journal.newest(tenant),
-      attempts.newest(tenant),
-      attempts.listen(tenant),
-    ])
-    channel.place = place
-    channel.attemptsPlace = attemptsPlace
-    if (!isClosing) channel.poll = startPoll(READ_EVERY_MS, readerOf(channel))
-  }
-
-  /** Its function reads once, and resolves to when to read again, in ms. */
-  function readerOf(channel: Channel): () => Promise<number> {
-    let askedAtMs = performance.now()
+    let place = BEGINNING
+    let attemptsPlace = '0-0'
+    let askedAtMs = 0
     let waitMs = READ_EVERY_MS
+    /** Attempts may be missing meanwhile. */
     let hasFailed = false
-    return async () => {
+    let poll: Poll | undefined
+
+    async function open(): Promise<void> {
+      ;[place, attemptsPlace] = await Promise.all([
+        journal.newest(tenant),
+        attempts.newest(tenant),
+        attempts.listen(tenant),
+      ])
+      askedAtMs = performance.now()
+      if (!isClosing) poll = startPoll(READ_EVERY_MS, readAgain)
+    }
+
+    /** Reads once, and resolves to when to read again, in ms. */
+    async function readAgain(): Promise<number> {
       try {
         if (performance.now() - askedAtMs >= LISTEN_AGAIN_MS) {
-          await attempts.listen(channel.tenant)
+          await attempts.listen(tenant)
           askedAtMs = performance.now()
         }
-        const read = await readOnce(channel, hasFailed)
+        const { isEmpty, hasMore } = await read()
         if (hasFailed) log.info('the live stream is read again')
         hasFailed = false
-        waitMs = read.isEmpty ? Math.min(waitMs * 1.5, MAX_WAIT_MS) : READ_EVERY_MS
-        return read.hasMore ? 0 : waitMs
+        waitMs = isEmpty ? Math.min(waitMs * 1.5, MAX_WAIT_MS) : READ_EVERY_MS
+        return hasMore ? 0 : waitMs
       } catch (error) {
         if (!hasFailed) log.warn('the live stream cannot be read; retrying', { error })
         hasFailed = true
         return RETRY_MS
       }
     }
-  }
 
-  const isKept = async (tenant: Tenant, place: JournalId): Promise<boolean> =>
-    place === BEGINNING ? journal.hasAll(tenant) : (await journal.read(tenant, place)) !== undefined
-
-  /** @param hasFailed a read has failed before: attempts may be missing meanwhile */
-  async function readOnce(channel: Channel, hasFailed: boolean) {
-    const { tenant } = channel
-    const [events, batches] = await Promise.all([
-      journal.after(tenant, channel.place, MAX_EVENTS),
-      attempts.after(tenant, channel.attemptsPlace, MAX_BATCHES),
-    ])
-    const isTrimmed = events.length > 0 && !(await isKept(tenant, channel.place))
-    channel.place = events.at(-1)?.id ?? channel.place
-    channel.attemptsPlace = batches.at(-1)?.id ?? channel.attemptsPlace
-    const isEmpty = events.length === 0 && batches.length === 0
-    if (!isEmpty || hasFailed) {
-      const batch = {
-        events: events.map(liveEvent),
-        attempts: batches.flatMap((each) => each.attempts.map(liveAttempt)),
-        isGap: hasFailed || isTrimmed || batches.some(({ left }) => left > 0),
-        place: channel.place,
+    async function read() {
+      const [events, batches] = await Promise.all([
+        journal.after(tenant, place, MAX_EVENTS),
+        attempts.after(tenant, attemptsPlace, MAX_BATCHES),
+      ])
+      const isTrimmed = events.length > 0 && !(await isKept(tenant, place))
+      place = events.at(-1)?.id ?? place
+      attemptsPlace = batches.at(-1)?.id ?? attemptsPlace
+      const isEmpty = events.length === 0 && batches.length === 0
+      if (!isEmpty || hasFailed) {
+        const batch = {
+          events: events.map(liveEvent),
+          attempts: batches.flatMap((each) => each.attempts.map(liveAttempt)),
+          isGap: hasFailed || isTrimmed || batches.some(({ left }) => left > 0),
+          place,
+        }
+        for (const listener of listeners) listener.offer(batch)
       }
-      for (const listener of channel.listeners) listener.offer(batch)
+      return { isEmpty, hasMore: events.length === MAX_EVENTS || batches.length === MAX_BATCHES }
     }
-    return { isEmpty, hasMore: events.length === MAX_EVENTS || batches.length === MAX_BATCHES }
-  }
 
-  function tick(): void {
-    for (const { listeners } of channels.values()) for (const listener of listeners) listener.tick()
-  }
-
-  function addSeats(channel: Channel, client: string | undefined, change: 1 | -1): void {
-    channel.seats += change
-    seats += change
-    if (client === undefined) return
-    const left = (seatsOfClients.get(client) ?? 0) + change
-    if (left > 0) seatsOfClients.set(client, left)
-    else seatsOfClients.delete(client)
-  }
-
-  function leave(channel: Channel, client: string | undefined): void {
-    addSeats(channel, client, -1)
-    if (channel.seats === 0) {
-      void channel.poll?.stop()
-      if (channels.get(channel.tenant) === channel) channels.delete(channel.tenant)
-    }
-    if (seats > 0) return
-    clearInterval(ticker)
-    ticker = undefined
+    return { tenant, listeners, opened: open(), place: () => place, stop: async () => poll?.stop() }
   }
 
   return {
-    count: () => seats,
+    count: () => seats.size,
     /**
      * Takes a place for one listener.
      * @param client a name that no other client has; undefined: only the limit of the tenant applies
@@ -165,20 +127,35 @@ export function createLiveHub({ journal, attempts, config, log }: LiveHubDeps) {
      */
     async take(tenant: Tenant, client?: string) {
       if (isClosing) throw retryAfter('service-unavailable', RETRY_AFTER_SECONDS)
-      const taken = channels.get(tenant)?.seats ?? 0
-      if (taken >= config.STREAM_LISTENERS_PER_TENANT || seats >= MAX_LISTENERS) {
+      const ofTenant = [...seats].filter(({ channel }) => channel.tenant === tenant)
+      if (ofTenant.length >= config.STREAM_LISTENERS_PER_TENANT || seats.size >= MAX_LISTENERS) {
         throw retryAfter('too-many-listeners', RETRY_AFTER_SECONDS)
       }
-      const own = client === undefined ? 0 : (seatsOfClients.get(client) ?? 0)
-      if (own >= config.STREAM_LISTENERS_PER_CLIENT) throw retryAfter('too-many-client-listeners', RETRY_AFTER_SECONDS)
+      const own = client === undefined ? [] : [...seats].filter((seat) => seat.client === client)
+      if (own.length >= config.STREAM_LISTENERS_PER_CLIENT) {
+        throw retryAfter('too-many-client-listeners', RETRY_AFTER_SECONDS)
+      }
       // Opened only for a seat, which awaits it: without Redis, the unawaited rejection would end the process.
       const channel = getOrCreate(channels, tenant, () => newChannel(tenant))
-      addSeats(channel, client, 1)
-      ticker ??= setInterval(tick, TICK_MS)
+      const seat = { channel, client }
+      seats.add(seat)
+      ticker ??= setInterval(() => {
+        for (const { listeners } of channels.values()) for (const listener of listeners) listener.tick()
+      }, TICK_MS)
+      const leave = (): void => {
+        seats.delete(seat)
+        if (![...seats].some((other) => other.channel === channel)) {
+          channels.delete(tenant)
+          void channel.stop()
+        }
+        if (seats.size > 0) return
+        clearInterval(ticker)
+        ticker = undefined
+      }
       try {
         await channel.opened
       } catch (error) {
-        leave(channel, client)
+        leave()
         throw error
       }
       return {
@@ -193,7 +170,7 @@ export function createLiveHub({ journal, attempts, config, log }: LiveHubDeps) {
                   historyReads.run(client ?? `of ${tenant}`, () => journal.after(tenant, place, count)),
                 keeps: async (place) => (isSince && place === BEGINNING) || isKept(tenant, place),
               },
-              place: () => channel.place,
+              place: channel.place,
               nowMs: () => performance.now(),
             },
             resumeAfter,
@@ -207,7 +184,7 @@ export function createLiveHub({ journal, attempts, config, log }: LiveHubDeps) {
           output.closed(() => {
             clearTimeout(timer)
             channel.listeners.delete(listener)
-            leave(channel, client)
+            leave()
           })
           if (isClosing) listener.end('the server is shutting down')
         },
@@ -217,11 +194,11 @@ export function createLiveHub({ journal, attempts, config, log }: LiveHubDeps) {
     async close(): Promise<void> {
       isClosing = true
       clearInterval(ticker)
-      const polls = [...channels.values()].map(async ({ poll }) => poll?.stop())
+      const stopped = [...channels.values()].map((channel) => channel.stop())
       for (const { listeners } of channels.values()) {
         for (const listener of listeners) listener.end('the server is shutting down')
       }
-      await Promise.all(polls)
+      await Promise.all(stopped)
     },
   }
 }

@@ -38,35 +38,30 @@ const place = text('A place in the stream.', '1795192262123-417')
 
 const about = { eventId: eventIdSchema, eventType: choice(EVENT_TYPES, 'The event type.', 'call.status') }
 
-const event = {
-  ...about,
-  occurredAt: moment('When the event occurred, in UTC.'),
-  data: {
-    type: ['object', 'null'],
-    description: 'The data of the event, as its deliveries have it; null if it is larger than 16 KiB.',
-  },
-  subscriptions: list('The subscriptions that the event went to, at most 100.', subscriptionIdSchema),
-  subscriptionCount: count('The number of these subscriptions.', 1),
-}
-
 const { attempt, at, outcome, status, durationMs } = attemptSchema.properties
 const { deliveryId, subscriptionId, state } = deliverySchema.properties
-const attempted = { deliveryId, subscriptionId, ...about, attempt, at, outcome, status, durationMs, state }
-
-const gap = {
-  after: { ...place, description: 'Events or attempts after this place may be missing.' },
-  resumedAt: { ...place, description: 'The stream continues at this place.' },
-}
 
 /** The data of each message of the live stream, by the name of the message. */
 const streamMessages = {
-  event: completeComponent('StreamEvent', 'An event of the live stream.', event),
+  event: completeComponent('StreamEvent', 'An event of the live stream.', {
+    ...about,
+    occurredAt: moment('When the event occurred, in UTC.'),
+    data: {
+      type: ['object', 'null'],
+      description: 'The data of the event, as its deliveries have it; null if it is larger than 16 KiB.',
+    },
+    subscriptions: list('The subscriptions that the event went to, at most 100.', subscriptionIdSchema),
+    subscriptionCount: count('The number of these subscriptions.', 1),
+  }),
   attempt: completeComponent(
     'StreamAttempt',
     'An attempt in the live stream, and the state of its delivery after it.',
-    attempted,
+    { deliveryId, subscriptionId, ...about, attempt, at, outcome, status, durationMs, state },
   ),
-  gap: completeComponent('StreamGap', 'Something is missing in the live stream: read lists and states again.', gap),
+  gap: completeComponent('StreamGap', 'Something is missing in the live stream: read lists and states again.', {
+    after: { ...place, description: 'Events or attempts after this place may be missing.' },
+    resumedAt: { ...place, description: 'The stream continues at this place.' },
+  }),
   place: completeComponent('StreamPlace', 'The place that the live stream has reached.', { place }),
 }
 

@@ -14,7 +14,7 @@ import { acts, type RouteOf } from '../../http/route.ts'
 import type { ValueOf } from '../../http/schema.ts'
 import type { WebhookParts } from '../stores.ts'
 import { findSubscription, ofSubscription } from '../subscriptions/subscription-routes.ts'
-import { type OutcomeItem, outcomeOf, outcomeResultsSchema, outcomesIn, outcomesSchema } from './pull-schema.ts'
+import { type OutcomeItem, outcomeOf, outcomeResultsSchema, outcomesSchema } from './pull-schema.ts'
 
 type OutcomesRouteDeps = Pick<WebhookParts, 'subscriptions' | 'broker' | 'held' | 'deliveryLog' | 'outcomes' | 'now'>
 
@@ -63,13 +63,12 @@ export const reportOutcomes: RouteOf<OutcomesRouteDeps, Body> = {
 }
 
 function faultsIn({ items }: Body): Fault[] {
-  const seen = new Set<string>()
+  const names = items.map(({ deliveryId }) => deliveryId.toLowerCase())
   return items.flatMap((item, i): Fault[] => {
-    const name = item.deliveryId.toLowerCase()
-    const isRepeated = seen.has(name)
-    seen.add(name)
-    if (isRepeated) return [{ pointer: `/items/${i}/deliveryId`, detail: 'is in the list twice' }]
-    if (outcomesIn(item) === 1) return []
+    if (names.slice(0, i).includes(item.deliveryId.toLowerCase()))
+      return [{ pointer: `/items/${i}/deliveryId`, detail: 'is in the list twice' }]
+    const given = [item.status, item.error, item.release || undefined].filter((each) => each !== undefined)
+    if (given.length === 1) return []
     return [{ pointer: `/items/${i}`, detail: 'must have exactly one of status, error and release' }]
   })
 }
@@ -80,11 +79,7 @@ const leaseOf = ({ deliveryId, leaseToken }: OutcomeItem) => ({
 })
 
 /** @returns the deliveries that were given back */
-async function release(
-  { held }: OutcomesRouteDeps,
-  { id }: Subscription,
-  items: readonly OutcomeItem[],
-): Promise<readonly DeliveryId[]> {
+async function release({ held }: OutcomesRouteDeps, { id }: Subscription, items: readonly OutcomeItem[]) {
   const leases = items.filter((item) => item.release).map(leaseOf)
   const isReleased = leases.length === 0 ? [] : await held.release(id, leases)
   return leases.filter((_, i) => isReleased[i]).map(({ deliveryId }) => deliveryId)

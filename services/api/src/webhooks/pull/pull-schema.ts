@@ -141,7 +141,3 @@ export function outcomeOf(item: Pick<OutcomeItem, 'status' | 'error' | 'answer'>
   if (status < 300) return { kind: 'delivered', status }
   return { kind: 'answered', status, ...(answer !== undefined && { answer }) }
 }
-
-/** The members of which an item has exactly one. */
-export const outcomesIn = (item: OutcomeItem): number =>
-  [item.status, item.error, item.release || undefined].filter((each) => each !== undefined).length

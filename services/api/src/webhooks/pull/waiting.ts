@@ -1,5 +1,5 @@
 import type { SubscriptionId } from '@switchhook/contracts'
-import { getOrCreate, type Logger, type Poll, startPoll } from '@switchhook/runtime'
+import { type Logger, type Poll, startPoll } from '@switchhook/runtime'
 import type { HeldStore } from '@switchhook/store'
 import { type HeaderedError, retryAfter } from '../../http/headered-error.ts'
 
@@ -10,6 +10,7 @@ const LOOK_EVERY_MS = 250
 const RETRY_AFTER_SECONDS = 2
 
 interface Waiter {
+  readonly id: SubscriptionId
   readonly untilMs: number
   readonly isClosed: () => boolean
   readonly end: (mayBeDue: boolean) => void
@@ -19,34 +20,27 @@ export type Waiting = ReturnType<typeof createWaiting>
 
 /** The requests of this process that wait for deliveries. One pipeline, with a command per subscription, serves all. */
 export function createWaiting(held: Pick<HeldStore, 'areDue'>, log: Pick<Logger, 'warn'>) {
-  const waiters = new Map<SubscriptionId, Set<Waiter>>()
+  const waiters = new Set<Waiter>()
   const bySubscription = new Map<string, number>()
   const byClient = new Map<string, number>()
   let poll: Poll | undefined
   let isClosing = false
 
-  function end(id: SubscriptionId, waiter: Waiter, mayBeDue: boolean): void {
-    const same = waiters.get(id)
-    same?.delete(waiter)
-    if (same?.size === 0) waiters.delete(id)
+  function end(waiter: Waiter, mayBeDue: boolean): void {
+    waiters.delete(waiter)
     waiter.end(mayBeDue)
   }
 
   async function look(): Promise<void> {
-    for (const [id, same] of waiters) {
-      for (const waiter of same) {
-        if (isClosing || waiter.isClosed() || performance.now() >= waiter.untilMs) end(id, waiter, false)
-      }
+    for (const waiter of waiters) {
+      if (isClosing || waiter.isClosed() || performance.now() >= waiter.untilMs) end(waiter, false)
     }
-    const ids = [...waiters.keys()]
-    if (ids.length === 0) return
+    const waiting = Map.groupBy(waiters, ({ id }) => id)
+    if (waiting.size === 0) return
     try {
-      const due = await held.areDue(ids)
-      for (const [i, id] of ids.entries()) {
-        // One request can take all that is due; the next look wakes the next one.
-        const [first] = waiters.get(id) ?? []
-        if (due[i] === true && first !== undefined) end(id, first, true)
-      }
+      const due = await held.areDue([...waiting.keys()])
+      // One request can take all that is due; the next look wakes the next one.
+      for (const [i, [first]] of [...waiting.values()].entries()) if (due[i] === true && first) end(first, true)
     } catch (error) {
       log.warn('held deliveries cannot be read; retrying', { error })
     }
@@ -67,7 +61,7 @@ export function createWaiting(held: Pick<HeldStore, 'areDue'>, log: Pick<Logger,
         wait: (untilMs: number, isClosed: () => boolean): Promise<boolean> =>
           new Promise((resolve) => {
             if (isClosing || performance.now() >= untilMs) return resolve(false)
-            getOrCreate(waiters, id, () => new Set()).add({ untilMs, isClosed, end: resolve })
+            waiters.add({ id, untilMs, isClosed, end: resolve })
             poll ??= startPoll(LOOK_EVERY_MS, look)
           }),
         /** Frees the place. */

@@ -6,7 +6,6 @@ import { type Answer, acts, type RouteOf, type RouteRequest } from '../../http/r
 import type { Schema } from '../../http/schema.ts'
 import type { WebhookParts } from '../stores.ts'
 import { momentOf } from '../subscriptions/endpoint-health.ts'
-import type { BackfillWindow } from './backfill-window.ts'
 import { listEndAtStart, newRecovery, type Recovery, rangeOf, type Selection } from './recovery.ts'
 import type { RecoveryBook } from './recovery-book.ts'
 import { type RecoveryRequest, recoveryCountSchema, recoverySchema, viewOf } from './recovery-schema.ts'
@@ -16,7 +15,6 @@ export const RECOVERIES = '/api/v1/webhooks/recoveries'
 export interface RecoveryRouteDeps extends Pick<WebhookParts, 'subscriptions' | 'parkedCounts' | 'journal' | 'now'> {
   readonly recoveries: RecoveryBook
   readonly parked: ParkedWindow
-  readonly backfill: BackfillWindow
 }
 
 /** What the two routes that begin a recovery have in common. */

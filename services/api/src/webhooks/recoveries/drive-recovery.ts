@@ -1,7 +1,7 @@
 import { EVENT_TYPES, hasLimits, isPaused, type Subscription, type Tenant } from '@switchhook/contracts'
 import type { DueTimer } from '@switchhook/store'
 import type { Step, Transact } from '../../state/transact.ts'
-import { createBackfillWindow } from './backfill-window.ts'
+import { takeMissed } from './backfill-window.ts'
 import { planStep } from './pace.ts'
 import {
   cancelled,
@@ -10,13 +10,10 @@ import {
   nextStep,
   type Recovery,
   type RecoveryChange,
-  stalledMsOf,
   withResults,
 } from './recovery.ts'
 import { keyOf, type RecoveriesDeps, type RecoveryTimer, recoveryKey, writingOf } from './recovery-book.ts'
 import { type Batch, sendItems } from './send-items.ts'
-
-export type RecoveryDriver = ReturnType<typeof createRecoveryDriver>
 
 /** A step whose batch this replica has to send before the lease ends. */
 interface Begun extends Batch {
@@ -38,7 +35,6 @@ const MAX_STALLED_MS = 30 * 24 * 60 * 60_000
  */
 export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact) {
   const { now, meter, log } = deps
-  const backfill = createBackfillWindow(deps.journal)
   const sending = new Set<Promise<void>>()
 
   /** Resolves to the step to send, or to the stored change if there is nothing to send; undefined: the timer is outdated. */
@@ -62,7 +58,7 @@ export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact) {
         return write(cancelled(released, 'parked-again', nowMs))
       }
       const mostPerSecond = Math.min(present.maxPerSecond ?? deps.mostPerSecond, deps.mostPerSecond)
-      const stalledMs = stalledMsOf(present, nowMs)
+      const stalledMs = nowMs - Date.parse(present.progressedAt ?? present.startedAt)
       const unansweredMs = await unansweredMsOf(present, subscription, nowMs)
       // Clients decide how fast they receive what a pull subscription holds. The journal forgets what a backfill waits for.
       const waits = subscription.mode !== 'pull' && present.kind !== 'backfill'
@@ -102,7 +98,7 @@ export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact) {
     const { reason, eventTypes = null } = selection
     const found =
       kind === 'backfill'
-        ? await backfill.take(subscription, { after, until, eventTypes: eventTypes ?? EVENT_TYPES }, limit)
+        ? await takeMissed(deps.journal, subscription, { after, until, eventTypes: eventTypes ?? EVENT_TYPES }, limit)
         : await deps.parked.take(subscriptionId, { after, until, reason, eventTypes, isFirstRun }, limit)
     return {
       ...recovery,
@@ -116,11 +112,7 @@ export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact) {
    * How long the sample has had no result; null: it has one, was lost sight of, or there is none. One that is held by limits
    * has none either: new events would be held behind all that the recovery adds.
    */
-  async function unansweredMsOf(
-    { sample }: Recovery,
-    subscription: Subscription,
-    nowMs: number,
-  ): Promise<number | null> {
+  async function unansweredMsOf({ sample }: Recovery, subscription: Subscription, nowMs: number) {
     if (sample === null) return null
     const state = await deps.parked.stateOf({ deliveryId: sample.deliveryId, run: sample.run + 1 })
     const isUnanswered = state === 'pending' || (state === 'held' && hasLimits(subscription))
@@ -150,11 +142,6 @@ export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact) {
     if (endedAt !== null) log.info('a recovery has ended', { recoveryId, subscriptionId, state, ...counts })
   }
 
-  function track(work: Promise<void>): void {
-    const tracked = work.finally(() => sending.delete(tracked))
-    sending.add(tracked)
-  }
-
   return {
     /** Begins the step whose timer is due. Resolves before its batch is sent: other timers must not wait for that. */
     timerDue: async ({ tenant, payload }: Pick<DueTimer, 'tenant' | 'payload'>): Promise<void> => {
@@ -162,16 +149,15 @@ export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact) {
       const begun = await beginStep(tenant, timer)
       if (begun === undefined) return
       if (!('items' in begun)) return report(begun)
-      track(
-        sendBatch(tenant, begun).catch((error: unknown) => {
+      const sent = sendBatch(tenant, begun)
+        .catch((error: unknown) => {
           log.warn('a step of a recovery failed and will be repeated', { recoveryId: timer.recoveryId, error })
-        }),
-      )
+        })
+        .finally(() => sending.delete(sent))
+      sending.add(sent)
     },
     /** Resolves when no batch is being sent. */
-    idle: async (): Promise<void> => {
-      await Promise.all(sending)
-    },
+    idle: () => Promise.all(sending),
   }
 }
 

@@ -82,9 +82,7 @@ export function createRecoverRejected(deps: RecoverRejectedDeps) {
   return {
     timerDue,
     /** Resolves when nothing is being counted. */
-    idle: async (): Promise<void> => {
-      await Promise.all(counting.values())
-    },
+    idle: () => Promise.all(counting.values()),
   }
 }
 

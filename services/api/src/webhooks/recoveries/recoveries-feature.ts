@@ -4,7 +4,6 @@ import { feature } from '../../http/feature.ts'
 import type { State } from '../../state/state.ts'
 import { createTransact } from '../../state/transact.ts'
 import type { WebhookParts } from '../stores.ts'
-import { createBackfillWindow } from './backfill-window.ts'
 import { createRecoveryDriver } from './drive-recovery.ts'
 import { createRecoverRejected } from './recover-rejected.ts'
 import { createRecoveryBook, type RecoveriesDeps } from './recovery-book.ts'
@@ -42,7 +41,7 @@ export function createRecoveries(deps: RecoveriesDeps) {
 }
 
 export const recoveries = feature(recoveryRoutes, (parts: WebhookParts & { readonly state: State }) => {
-  const { config, metrics, tracing, redis, broker, journal, state } = parts
+  const { config, metrics, tracing, redis, broker, state } = parts
   const breakers = createBreakerReader(redis)
   const opened = {
     ...parts,
@@ -54,7 +53,7 @@ export const recoveries = feature(recoveryRoutes, (parts: WebhookParts & { reado
     meter: createRecoveryMeter(metrics),
   } satisfies RecoveriesDeps
   const { book, driver } = createRecoveries(opened)
-  const deps = { ...opened, recoveries: book, backfill: createBackfillWindow(journal) }
+  const deps = { ...opened, recoveries: book }
   const rejected = createRecoverRejected(deps)
   return {
     deps,

@@ -28,6 +28,7 @@ import {
   createSubscriptionStore,
   type DeliveryStore,
   type LoggedEvent,
+  microsOf,
   openRedis,
   type Redis,
 } from '@switchhook/store'
@@ -36,8 +37,7 @@ import { bind } from '../../http/route.ts'
 import { announceTimers } from '../../state/timer-loop.ts'
 import type { Writing } from '../../state/transact.ts'
 import { attemptOf, loggedEvent, newDelivery } from '../../testing/deliveries.ts'
-import { createBackfillWindow } from './backfill-window.ts'
-import type { RecoveryDriver } from './drive-recovery.ts'
+import { countMissed } from './backfill-window.ts'
 import { createRecoveries } from './recoveries-feature.ts'
 import { newRecovery, type Recovery, rangeOf, type Selection } from './recovery.ts'
 import { type RecoveryBook, recoveryKey } from './recovery-book.ts'
@@ -52,7 +52,7 @@ type Publish = (delivery: Delivery) => Promise<void>
 
 interface Replica {
   readonly book: RecoveryBook
-  readonly driver: RecoveryDriver
+  readonly driver: ReturnType<typeof createRecoveries>['driver']
   publish: Publish
 }
 
@@ -117,12 +117,12 @@ async function happen(...changes: readonly Partial<LoggedEvent>[]): Promise<Logg
 
 /** Begins a backfill as the route does. */
 async function beginBackfill(eventTypes: readonly EventType[] = ['call.status']): Promise<RecoveryId> {
-  const window = createBackfillWindow(createJournalReader(connections[0], JOURNAL))
+  const journal = createJournalReader(connections[0], JOURNAL)
   const selection = { ...ALL, eventTypes }
-  const { after, until } = rangeOf(selection, await window.newest(tenant))
+  const { after, until } = rangeOf(selection, String(microsOf(await journal.newest(tenant))))
   const subscription = await subscriptions().find(tenant, subscriptionId)
   if (subscription === undefined) throw new Error('the subscription does not exist')
-  const counted = await window.count(subscription, { after, until, eventTypes })
+  const counted = await countMissed(journal, subscription, { after, until, eventTypes })
   const fixed = { recoveryId: parseRecoveryId(randomUUID()), subscriptionId, kind: 'backfill' as const, selection }
   const counts = { found: counted.count + counted.withoutBody, failed: counted.withoutBody }
   const recovery = newRecovery({ ...fixed, ...counts, maxPerSecond: null, after, until }, nowMs)
@@ -654,7 +654,6 @@ describe('beginning', () => {
       recoveries: replicas[0].book,
       parked: { ...parked, count },
       journal,
-      backfill: createBackfillWindow(journal),
       parkedCounts: { count: async () => ({ count: 2, withoutBody: 0, dropped: 0, bodiesUntil: '0' }) },
       now: () => nowMs,
     })

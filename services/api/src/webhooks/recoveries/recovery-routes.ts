@@ -1,9 +1,10 @@
 import { AppError, isGuid, parseRecoveryId, type RecoveryId } from '@switchhook/contracts'
-import type { PageQuery } from '@switchhook/store'
+import { microsOf, type PageQuery } from '@switchhook/store'
 import { acts, type RouteOf, reads } from '../../http/route.ts'
 import { pageParameters } from '../../http/schema.ts'
 import { coveredTypes } from '../subscriptions/subscribed-types.ts'
 import { findSubscription, ofSubscription } from '../subscriptions/subscription-routes.ts'
+import { countMissed } from './backfill-window.ts'
 import {
   beginning,
   beginRecovery,
@@ -67,8 +68,9 @@ const backfill: RouteOf<RecoveryRouteDeps, BackfillRequest> = {
     const selection = { ...selectionOf(body), eventTypes }
     const wanted = { subscriptionId: subscription.id, kind: 'backfill' as const, selection }
     return beginRecovery(deps, request, wanted, async () => {
-      const { after, until } = rangeOf(selection, await deps.backfill.newest(caller.tenant))
-      const shown = await deps.backfill.count(subscription, { after, until, eventTypes })
+      const newest = String(microsOf(await deps.journal.newest(caller.tenant)))
+      const { after, until } = rangeOf(selection, newest)
+      const shown = await countMissed(deps.journal, subscription, { after, until, eventTypes })
       return { shown, found: shown.count + shown.withoutBody, failed: shown.withoutBody, after, until }
     })
   },

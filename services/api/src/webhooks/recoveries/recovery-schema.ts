@@ -140,75 +140,73 @@ export const recoveryCountSchema = component('RecoveryCount', {
 
 export const recoveryIdSchema = guid('The id of the recovery.', 'b3b3c5c4-1f0e-4b36-9a55-0d8a5a6c7e21')
 
-const recoveryProperties = {
-  recoveryId: recoveryIdSchema,
-  subscriptionId: subscriptionIdSchema,
-  kind: choice(
-    ['recovery', 'backfill'],
-    '`recovery`: sends parked deliveries again. `backfill`: sends events of the journal.',
-    'recovery',
-  ),
-  startedBy: choice(
-    ['request', 'recoverRejected'],
-    '`request`: a client started it. `recoverRejected`: it started automatically, because the subscription has this setting and the endpoint acknowledged a delivery after it had rejected some. ' +
-      'It sends only deliveries that were not sent again before.',
-    'request',
-  ),
-  ...selection,
-  state: choice(
-    STATES,
-    '`running`: it sends deliveries. `paused`: it resumes automatically; `waitingFor` has the reason. `done`: it has processed all deliveries. `cancelled`: see `cancelledBecause`.',
-    'running',
-  ),
-  waitingFor: orNull(
-    choice(
-      WAITING_FOR,
-      'Why a paused recovery sends nothing. `endpoint-cooling-down`: the endpoint is in a cool-down. ' +
-        '`endpoint-answers`: a delivery that was sent three seconds ago has no result yet, because the endpoint is slow, its limits hold it, or the workers are busy. `subscription-enabled`: the subscription is disabled. ' +
-        '`subscription-resumed`: the subscription is paused. ' +
-        '`broker`: the message broker of the service is unavailable.',
-      null,
-    ),
-  ),
-  cancelledBecause: orNull(
-    choice(
-      ['requested', 'subscription-deleted', 'no-progress', 'parked-again'],
-      'Why the recovery was cancelled; null if it was not. `no-progress`: it was paused and sent nothing for 30 days. `parked-again`: it had started automatically, and a delivery of the subscription was parked meanwhile; the next one starts after the next 2xx.',
-      null,
-    ),
-  ),
-  found: count('The number of selected deliveries or events when the recovery began.', 1280),
-  sent: count('The number of deliveries sent so far. Read a delivery to see its result.', 412),
-  skipped: count(
-    'The number of deliveries that were no longer parked when the recovery reached them; of a backfill, those that exist already.',
-    0,
-  ),
-  failed: count(
-    'The number of deliveries that could not be sent, mostly because their body is no longer kept (see `parked` of the subscription), or the journal has no data of their event.',
-    0,
-  ),
-  remaining: count('The number of deliveries still to be sent. After a cancellation they stay parked.', 868),
-  parkedSince: count(
-    'The number of deliveries of the subscription that were parked after the recovery began: deliveries that it sent and that failed again, ' +
-      'and newly parked ones.',
-    3,
-  ),
-  perSecond: {
-    type: 'number',
-    minimum: 0,
-    description:
-      'The current rate in deliveries per second. It doubles every three seconds up to the limit; after a pause it begins at 1 again. 0 while it is paused or over.',
-    examples: [16],
-  },
-  startedAt: moment('When the recovery began, in UTC.'),
-  updatedAt: moment('When the recovery was last updated, in UTC.'),
-  endedAt: momentOrNull('When the recovery was done or cancelled, in UTC; null while it runs.'),
-} satisfies Record<keyof RecoveryView, Schema>
-
 export const recoverySchema = completeComponent(
   'Recovery',
   'A recovery sends the parked deliveries of a subscription again. A backfill sends events of the journal that the subscription did not get.',
-  recoveryProperties,
+  {
+    recoveryId: recoveryIdSchema,
+    subscriptionId: subscriptionIdSchema,
+    kind: choice(
+      ['recovery', 'backfill'],
+      '`recovery`: sends parked deliveries again. `backfill`: sends events of the journal.',
+      'recovery',
+    ),
+    startedBy: choice(
+      ['request', 'recoverRejected'],
+      '`request`: a client started it. `recoverRejected`: it started automatically, because the subscription has this setting and the endpoint acknowledged a delivery after it had rejected some. ' +
+        'It sends only deliveries that were not sent again before.',
+      'request',
+    ),
+    ...selection,
+    state: choice(
+      STATES,
+      '`running`: it sends deliveries. `paused`: it resumes automatically; `waitingFor` has the reason. `done`: it has processed all deliveries. `cancelled`: see `cancelledBecause`.',
+      'running',
+    ),
+    waitingFor: orNull(
+      choice(
+        WAITING_FOR,
+        'Why a paused recovery sends nothing. `endpoint-cooling-down`: the endpoint is in a cool-down. ' +
+          '`endpoint-answers`: a delivery that was sent three seconds ago has no result yet, because the endpoint is slow, its limits hold it, or the workers are busy. `subscription-enabled`: the subscription is disabled. ' +
+          '`subscription-resumed`: the subscription is paused. ' +
+          '`broker`: the message broker of the service is unavailable.',
+        null,
+      ),
+    ),
+    cancelledBecause: orNull(
+      choice(
+        ['requested', 'subscription-deleted', 'no-progress', 'parked-again'],
+        'Why the recovery was cancelled; null if it was not. `no-progress`: it was paused and sent nothing for 30 days. `parked-again`: it had started automatically, and a delivery of the subscription was parked meanwhile; the next one starts after the next 2xx.',
+        null,
+      ),
+    ),
+    found: count('The number of selected deliveries or events when the recovery began.', 1280),
+    sent: count('The number of deliveries sent so far. Read a delivery to see its result.', 412),
+    skipped: count(
+      'The number of deliveries that were no longer parked when the recovery reached them; of a backfill, those that exist already.',
+      0,
+    ),
+    failed: count(
+      'The number of deliveries that could not be sent, mostly because their body is no longer kept (see `parked` of the subscription), or the journal has no data of their event.',
+      0,
+    ),
+    remaining: count('The number of deliveries still to be sent. After a cancellation they stay parked.', 868),
+    parkedSince: count(
+      'The number of deliveries of the subscription that were parked after the recovery began: deliveries that it sent and that failed again, ' +
+        'and newly parked ones.',
+      3,
+    ),
+    perSecond: {
+      type: 'number',
+      minimum: 0,
+      description:
+        'The current rate in deliveries per second. It doubles every three seconds up to the limit; after a pause it begins at 1 again. 0 while it is paused or over.',
+      examples: [16],
+    },
+    startedAt: moment('When the recovery began, in UTC.'),
+    updatedAt: moment('When the recovery was last updated, in UTC.'),
+    endedAt: momentOrNull('When the recovery was done or cancelled, in UTC; null while it runs.'),
+  } satisfies Record<keyof RecoveryView, Schema>,
 )
 
 export const recoveryListSchema = completeComponent('RecoveryList', 'The newest recoveries of a subscription.', {

@@ -137,10 +137,6 @@ export const nextStep = (recovery: Recovery, nowMs: number): Recovery => ({
   updatedAt: new Date(nowMs).toISOString(),
 })
 
-/** Time since the recovery last made progress. */
-export const stalledMsOf = ({ progressedAt, startedAt }: Recovery, nowMs: number): number =>
-  nowMs - Date.parse(progressedAt ?? startedAt)
-
 /** Deliveries that were found at the beginning and are neither sent nor failed count as skipped: they left the list otherwise. */
 export function done(recovery: Recovery, nowMs: number): Recovery {
   const { found, sent, failed } = recovery

@@ -1,6 +1,6 @@
 import { type DeliveryId, type Subscription, Unavailable } from '@switchhook/contracts'
 import { requestedDelivery } from '../deliveries/event-body.ts'
-import { type SentAgain, sendAgain } from '../deliveries/send-again.ts'
+import { sendAgain } from '../deliveries/send-again.ts'
 import type { Item, ItemResult, Recovery } from './recovery.ts'
 import type { RecoveriesDeps } from './recovery-book.ts'
 
@@ -27,16 +27,14 @@ export async function sendItems(
   const publishAutomatic: typeof deps.publish = (delivery) => deps.publish({ ...delivery, isAutomatic: true })
   const sending = startedBy === undefined ? deps : { ...deps, publish: publishAutomatic }
 
-  async function send({ deliveryId, run: parkedRun, journalId }: Item): Promise<SentAgain['kind']> {
+  async function send({ deliveryId, run: parkedRun, journalId }: Item) {
     const by = { sender, parkedRun }
     if (journalId === undefined) return (await sendAgain(sending, deliveryId, by, subscription)).kind
     // The event of a backfill, unless the subscription has a delivery of it.
     const entry = await deps.journal.read(subscription.tenant, journalId)
     const fresh = entry && requestedDelivery(entry, subscription, deps.now())
     if (fresh === undefined) return 'without-body'
-    const { kind } = await sendAgain(deps, deliveryId, by, subscription, { which: 'new', body: fresh.body, fresh })
-    if (kind === 'sent') await deps.deliveries.list(fresh)
-    return kind
+    return (await sendAgain(deps, deliveryId, by, subscription, { which: 'new', body: fresh.body, fresh })).kind
   }
 
   /** Whether the interrupted step has sent it. That step may have died before it removed the delivery from the list. */

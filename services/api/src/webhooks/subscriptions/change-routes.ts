@@ -68,7 +68,7 @@ export const changeSubscription: RouteOf<SubscriptionRouteDeps, SubscriptionChan
       const next = {
         ...present,
         ...wanted,
-        ...((url ?? headers) !== undefined && { headers: mergedHeaders(deps.vault, present, present, body) }),
+        ...((url ?? headers) !== undefined && { headers: mergedHeaders(deps.vault, present, body) }),
       }
       // An earlier run of the same request may have stored the change, and with it another tag.
       if (isRerun !== true || tagOf(next) !== tagOf(present)) requireMatch(ifMatch, tagOf(present))

@@ -31,12 +31,11 @@ interface Payload {
  */
 export async function watchUse(
   state: Pick<StateStore, 'commit'>,
-  { id, tenant, deleteAfterUnusedSeconds }: Pick<Subscription, 'id' | 'tenant' | 'deleteAfterUnusedSeconds'>,
+  { id, tenant, deleteAfterUnusedSeconds: seconds }: Pick<Subscription, 'id' | 'tenant' | 'deleteAfterUnusedSeconds'>,
   sinceMs: number,
   leftMs?: number,
 ): Promise<void> {
-  if (deleteAfterUnusedSeconds === undefined) return
-  const seconds = deleteAfterUnusedSeconds
+  if (seconds === undefined) return
   const payload: Payload = { subscriptionId: id, sinceMs, seconds }
   const timer = { id: `unused:${id}:${seconds}`, dueInMs: leftMs ?? seconds * 1_000, payload }
   await state.commit(tenant, { records: [], events: [], timers: [timer] })

@@ -1,14 +1,14 @@
 import { AppError, newSubscriptionId } from '@switchhook/contracts'
 import { openVault, subscriptionHeader } from '@switchhook/signing'
 import * as fc from 'fast-check'
-import { type HeadersBefore, type HeadersRequest, headerFaults, mergedHeaders } from './own-headers.ts'
+import { type HeadersOwner, type HeadersRequest, headerFaults, mergedHeaders } from './own-headers.ts'
 
 const vault = openVault({ SECRET_KEYS: undefined }, { warn: () => {} })
 const owner = { tenant: 'acme', id: newSubscriptionId() }
 const url = 'https://client.example/hooks'
 
-const merge = (before: HeadersBefore | undefined, request: HeadersRequest) =>
-  mergedHeaders(vault, owner, before, request)
+const merge = (before: Partial<HeadersOwner> | undefined, request: HeadersRequest) =>
+  mergedHeaders(vault, { ...owner, ...before }, request)
 
 const opened = (headers: Readonly<Record<string, string>> | undefined) =>
   headers &&
@@ -19,7 +19,7 @@ const opened = (headers: Readonly<Record<string, string>> | undefined) =>
     ]),
   )
 
-const stored = (values: Readonly<Record<string, string>>): HeadersBefore => {
+const stored = (values: Readonly<Record<string, string>>) => {
   const headers = merge(undefined, { headers: values })
   return { url, headers }
 }

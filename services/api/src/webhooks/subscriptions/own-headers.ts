@@ -4,17 +4,15 @@ import { subscriptionHeader, type Vault, VaultError } from '@switchhook/signing'
 /** Stands for a stored value: reading shows it, and a request with it keeps the value. */
 const KEPT = '***'
 
-/** As clients send them. `KEPT`: keep the stored value; null: remove it. */
-type WantedHeaders = Readonly<Record<string, string | null>> | null
-
 /** What a request changes: `url`, if it moves the subscription. */
 export interface HeadersRequest {
-  readonly headers?: WantedHeaders
+  /** As clients send them. `KEPT`: keep the stored value; null: remove it. */
+  readonly headers?: Readonly<Record<string, string | null>> | null
   readonly url?: string | null | undefined
 }
 
-/** The subscription before a change. */
-export type HeadersBefore = Pick<Subscription, 'url' | 'headers'>
+/** The subscription before a change; a new one has no `url` yet. */
+export type HeadersOwner = Pick<Subscription, 'tenant' | 'id' | 'headers'> & Partial<Pick<Subscription, 'url'>>
 
 const MAX_HEADERS = 20
 const MAX_NAME_LENGTH = 64
@@ -83,20 +81,19 @@ export const shownHeaders = ({ headers }: Pick<Subscription, 'headers'>): Readon
 /**
  * The stored headers after a request: names in lower case, values sealed. A value that is stored already stays as it is
  * sealed, so a repeat changes nothing.
- * @param before absent: the subscription is created
  * @throws AppError `invalid-request`
  */
 export function mergedHeaders(
   vault: Vault,
-  owner: Pick<Subscription, 'tenant' | 'id'>,
-  before: HeadersBefore | undefined,
+  owner: HeadersOwner,
   { headers: wanted, url }: HeadersRequest,
 ): Subscription['headers'] {
   const contextOf = (name: string) => subscriptionHeader(owner.tenant, owner.id, name)
   // A map, because a header may be called `constructor`.
-  const stored = new Map(Object.entries(before?.headers ?? {}))
+  const stored = new Map(Object.entries(owner.headers ?? {}))
   const asked = new Map(Object.entries(wanted ?? {}).map(([name, value]) => [name.toLowerCase(), value]))
-  if (wanted !== null && before !== undefined && url != null && new URL(url).origin !== new URL(before.url).origin) {
+  const isMoved = url != null && owner.url !== undefined && new URL(url).origin !== new URL(owner.url).origin
+  if (wanted !== null && isMoved) {
     refuse(
       [...stored.keys()].filter((name) => !asked.has(name)),
       'must be named again, because url moves to another origin: a new value, *** to send it there, or null',
@@ -104,9 +101,9 @@ export function mergedHeaders(
   }
   const missing = [...asked].flatMap(([name, value]) => (value === KEPT && !stored.has(name) ? [name] : []))
   refuse(missing, 'has no value to keep')
-  const opened = (name: string): string | undefined => {
+  const opened = (name: string, sealed = ''): string | undefined => {
     try {
-      return vault.open(stored.get(name) ?? '', contextOf(name))
+      return vault.open(sealed, contextOf(name))
     } catch (error) {
       // A new value replaces one whose key is gone.
       if (error instanceof VaultError) return undefined
@@ -116,12 +113,11 @@ export function mergedHeaders(
   const merged = new Map(wanted === null ? [] : stored)
   for (const [name, value] of asked) {
     if (value === null) merged.delete(name)
-    else if (value !== KEPT && opened(name) !== value) merged.set(name, vault.seal(value, contextOf(name)))
+    else if (value !== KEPT && opened(name, stored.get(name)) !== value)
+      merged.set(name, vault.seal(value, contextOf(name)))
   }
-  const length = [...merged.keys()].reduce((sum, name) => {
-    const value = asked.get(name)
-    return sum + name.length + (typeof value === 'string' && value !== KEPT ? value : (opened(name) ?? '')).length
-  }, 0)
+  const lengths = [...merged].map(([name, sealed]) => name.length + (opened(name, sealed) ?? '').length)
+  const length = lengths.reduce((sum, each) => sum + each, 0)
   if (merged.size > MAX_HEADERS || length > MAX_TOTAL_LENGTH) {
     const detail = `must be at most ${MAX_HEADERS} headers of ${MAX_TOTAL_LENGTH} characters together`
     throw invalid([{ pointer: '/headers', detail }])

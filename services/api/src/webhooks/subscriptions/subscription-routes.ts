@@ -19,7 +19,7 @@ import {
   subscriptionSchema,
 } from './subscription-schema.ts'
 import { newSealedSecret, openSecret } from './subscription-secrets.ts'
-import { NOBODY, NONE_HELD, noneParked, tagOf, viewOf } from './subscription-view.ts'
+import { NONE_HELD, noneParked, tagOf, viewOf } from './subscription-view.ts'
 import { INVALID_SUBSCRIPTION, roleForNew, validateNewSubscription } from './validate-subscription.ts'
 import type { WebhookUrlRules } from './webhook-url.ts'
 
@@ -80,10 +80,10 @@ export async function withHealth(deps: SubscriptionRouteDeps, subscription: Subs
     deps.healthOf(subscription),
     deps.parkedCounts.count(subscription.id),
     deps.held.count(subscription.id),
-    subscription.mode === 'pull' ? deps.pullers.find(subscription.id, deps.now()) : NOBODY,
+    subscription.mode === 'pull' ? deps.pullers.find(subscription.id, deps.now()) : undefined,
   ])
   const parked = { ...counts, limit: deps.config.PARKED_LIMIT_PER_SUBSCRIPTION }
-  return viewOf(subscription, health, parked, { ...counted, ...pulled }, deps.now())
+  return viewOf(subscription, health, parked, { ...NONE_HELD, ...counted, ...pulled }, deps.now())
 }
 
 export const createSubscription: RouteOf<SubscriptionRouteDeps, NewSubscription> = {
@@ -121,7 +121,7 @@ export const createSubscription: RouteOf<SubscriptionRouteDeps, NewSubscription>
       eventTypes: storedTypes(body.eventTypes),
       description: body.description ?? null,
       ...settings,
-      ...(body.headers && { headers: mergedHeaders(vault, owner, undefined, body) }),
+      ...(body.headers && { headers: mergedHeaders(vault, owner, body) }),
       enabled: body.enabled ?? true,
       createdAt,
       signing: { id: idFor('secret'), secret: newSealedSecret(vault, owner), since: createdAt, former: [] },
@@ -129,7 +129,7 @@ export const createSubscription: RouteOf<SubscriptionRouteDeps, NewSubscription>
     const parked = noneParked(config.PARKED_LIMIT_PER_SUBSCRIPTION)
     return {
       status: 201,
-      body: viewOf(created, HEALTHY, parked, { ...NONE_HELD, ...NOBODY }, now()),
+      body: viewOf(created, HEALTHY, parked, NONE_HELD, now()),
       confidential: { secret: openSecret(vault, created) },
       headers: { Location: `${SUBSCRIPTIONS}/${created.id}`, ETag: tagOf(created) },
     }

@@ -1,4 +1,4 @@
-import { AppError, EVENT_TYPES, type FailureCode, type Fault, type Subscription } from '@switchhook/contracts'
+import { AppError, EVENT_TYPES, type Fault, type Subscription } from '@switchhook/contracts'
 import { allowedFields } from '../../http/read-body.ts'
 import type { Role } from '../../http/role.ts'
 import { invalidFilter, isOfFilter, requestedFilterFaults } from './filter-schema.ts'
@@ -20,9 +20,8 @@ export function validateSubscription(
   rules: WebhookUrlRules,
   faultsOfMode: readonly Fault[] = [],
 ): AppError | undefined {
-  const { url, filter, headers } = (Array.isArray(body) ? {} : (body ?? {})) as Partial<
-    Record<'url' | 'filter' | 'headers', unknown>
-  >
+  const fields: Partial<Record<'url' | 'filter' | 'headers', unknown>> = isObject(body) ? body : {}
+  const { url, filter, headers } = fields
   // The rules say more than the schema.
   const errors = schemaFaults.filter(
     ({ pointer }) => !isOfFilter(pointer) && (pointer !== '/url' || typeof url !== 'string'),
@@ -39,7 +38,7 @@ export function errorOf(errors: readonly Fault[], filter?: unknown): AppError | 
   const detail = `The body is not a valid subscription.${allowedFields(newSubscriptionSchema, errors)}`
   const code = codeOf(errors)
   if (code === 'invalid-filter') return invalidFilter(detail, errors, filter)
-  const listsEventTypes = LISTS_EVENT_TYPES.includes(code) || errors.some(({ pointer }) => pointer === '')
+  const listsEventTypes = code !== 'invalid-request' || errors.some(({ pointer }) => pointer === '')
   return new AppError(code, { detail, errors, ...(listsEventTypes && { knownEventTypes: EVENT_TYPES }) })
 }
 
@@ -87,9 +86,7 @@ export function modeFaults(body: ByMode): Fault[] {
   ]
 }
 
-const LISTS_EVENT_TYPES: readonly FailureCode[] = ['invalid-webhook-url', 'unknown-event-type']
-
-function codeOf(faults: readonly Fault[]): FailureCode {
+function codeOf(faults: readonly Fault[]) {
   if (faults.some(({ pointer }) => pointer === '/url')) return 'invalid-webhook-url'
   if (faults.some(({ pointer }) => /^\/eventTypes(\/|$)/.test(pointer))) return 'unknown-event-type'
   if (faults.some(({ pointer }) => isOfFilter(pointer))) return 'invalid-filter'

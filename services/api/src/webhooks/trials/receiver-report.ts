@@ -23,56 +23,41 @@ export const receiverReportSchema = completeComponent('ReceiverReport', 'The fin
 })
 
 /** Turns a worker's observations of an endpoint into findings and advice. No I/O. */
-export function createReceiverReport(facts: CheckFacts) {
-  const findings = [checkDelivery(facts), checkSpeed(facts), checkDuplicate(facts), ...checkRejections(facts)]
+export function createReceiverReport({ plain, duplicate, forged, stale, isSigned, deadlineMs }: CheckFacts) {
+  const isDelivered = plain.outcome === 'delivered'
+  const answerFirst =
+    `An attempt that takes longer than ${deadlineMs} ms times out and is retried. Put the delivery into a queue of your own, ` +
+    'answer, and process it afterwards.'
+  const rejection = (check: Finding['check'], post: CheckedPost | undefined, advice: string): Finding => {
+    if (post === undefined) return skipped(check, isSigned ? NOT_DELIVERED : NOT_SIGNED)
+    const { status } = post
+    const isRejected = status !== null && (status < 200 || status >= 300)
+    const isFinal = isRejected && status >= 400 && status < 500 && !isTransientStatus(status)
+    return finding(check, isFinal, post, isRejected ? REJECT_FINALLY : advice)
+  }
+  const findings = [
+    finding('delivery', isDelivered, plain, adviceFor(plain)),
+    isDelivered
+      ? finding('speed', plain.durationMs <= deadlineMs / 2, plain, answerFirst)
+      : skipped('speed', 'Not measured: the first delivery was not acknowledged.'),
+    duplicate === undefined
+      ? skipped('duplicate', NOT_DELIVERED)
+      : finding('duplicate', duplicate.outcome === 'delivered', duplicate, IGNORE_DUPLICATES),
+    rejection('forged-signature', forged, VERIFY_SIGNATURES),
+    rejection('stale-timestamp', stale, VERIFY_TIMESTAMPS),
+  ]
   return { verdict: findings.some(({ result }) => result === 'failed') ? 'needs-work' : 'good', findings }
 }
 
-function checkDelivery({ plain }: CheckFacts): Finding {
-  const isGood = plain.outcome === 'delivered'
-  return finding('delivery', isGood, plain, isGood ? null : adviceFor(plain))
-}
+const IGNORE_DUPLICATES =
+  'The same delivery can arrive more than once, with the same X-SVC-Delivery. Answer a duplicate with a 2xx and ignore it; otherwise it is ' +
+  'retried or parked.'
 
-function checkSpeed({ plain, deadlineMs }: CheckFacts): Finding {
-  if (plain.outcome !== 'delivered') return skipped('speed', 'Not measured: the first delivery was not acknowledged.')
-  const isFast = plain.durationMs <= deadlineMs / 2
-  const advice =
-    `An attempt that takes longer than ${deadlineMs} ms times out and is retried. Put the delivery into a queue of your own, ` +
-    'answer, and process it afterwards.'
-  return finding('speed', isFast, plain, isFast ? null : advice)
-}
+const VERIFY_SIGNATURES =
+  'Anyone who knows the url can send you this. Verify webhook-signature before you trust a body, and answer 401 if it does not match.'
 
-function checkDuplicate({ duplicate }: CheckFacts): Finding {
-  if (duplicate === undefined) return skipped('duplicate', NOT_DELIVERED)
-  const isGood = duplicate.outcome === 'delivered'
-  const advice =
-    'The same delivery can arrive more than once, with the same X-SVC-Delivery. Answer a duplicate with a 2xx and ignore it; otherwise it is ' +
-    'retried or parked.'
-  return finding('duplicate', isGood, duplicate, isGood ? null : advice)
-}
-
-function checkRejections({ isSigned, forged, stale }: CheckFacts): Finding[] {
-  const checkRejection = (check: Finding['check'], post: CheckedPost | undefined, advice: string): Finding => {
-    if (post === undefined) return skipped(check, isSigned ? NOT_DELIVERED : NOT_SIGNED)
-    if (post.status !== null && (post.status < 200 || post.status >= 300)) {
-      const isFinal = post.status >= 400 && post.status < 500 && !isTransientStatus(post.status)
-      return finding(check, isFinal, post, isFinal ? null : REJECT_FINALLY)
-    }
-    return finding(check, false, post, advice)
-  }
-  return [
-    checkRejection(
-      'forged-signature',
-      forged,
-      'Anyone who knows the url can send you this. Verify webhook-signature before you trust a body, and answer 401 if it does not match.',
-    ),
-    checkRejection(
-      'stale-timestamp',
-      stale,
-      'Anyone who has seen a delivery can send it to you again later. Reject a webhook-timestamp that is more than five minutes off: answer 401.',
-    ),
-  ]
-}
+const VERIFY_TIMESTAMPS =
+  'Anyone who has seen a delivery can send it to you again later. Reject a webhook-timestamp that is more than five minutes off: answer 401.'
 
 const REJECT_FINALLY =
   'The endpoint rejected the request, but not with a final status. Answer 401: after a 5xx, 408, 425 or 429 a delivery is retried for half a day, and a ' +
@@ -83,11 +68,12 @@ const NOT_SIGNED = 'Not sent: the deliveries of this subscription are not signed
 
 const skipped = (check: Finding['check'], seen: string): Finding => ({ check, result: 'skipped', seen, advice: null })
 
-const finding = (check: Finding['check'], isGood: boolean, post: CheckedPost, advice: string | null): Finding => ({
+/** @param advice for a failed check */
+const finding = (check: Finding['check'], isGood: boolean, post: CheckedPost, advice: string): Finding => ({
   check,
   result: isGood ? 'passed' : 'failed',
   seen: `${post.status === null ? `No answer (${post.outcome})` : `Status ${post.status}`} after ${Math.round(post.durationMs)} ms.`,
-  advice,
+  advice: isGood ? null : advice,
 })
 
 /** Advice for each way in which a delivery gets no answer. No check lapses. */

@@ -59,17 +59,6 @@ const RETRY_AFTER_SECONDS = 5
 const NOT_UNDERSTOOD =
   'A delivery worker of a newer version ran the check, and this api does not understand the result. Retry after the upgrade.'
 
-/** @throws AppError `check-running` or `too-many-checks` */
-async function begin({ checks, config }: TrialRouteDeps, subscription: Subscription): Promise<void> {
-  const bounds = { leaseMs: config.RECEIVER_CHECK_TIMEOUT + LEASE_SLACK_MS, most: MAX_CHECKS }
-  const begun = await checks.begin(subscription, bounds)
-  if (begun === 'running') throw new AppError('check-running')
-  if (begun === 'too-many') {
-    const detail = `At most ${MAX_CHECKS} checks of a tenant run at the same time.`
-    throw retryAfter('too-many-checks', RETRY_AFTER_SECONDS, detail)
-  }
-}
-
 async function factsOf(checks: TrialRouteDeps['checks'], checkId: string, untilMs: number): Promise<CheckFacts> {
   while (Date.now() < untilMs) {
     const stored = await checks.find(checkId)
@@ -138,7 +127,13 @@ const checkReceiver: RouteOf<TrialRouteDeps, TrialBody> = {
   async handle({ caller, params: { id }, body }, deps) {
     const subscription = await findSubscription(deps.subscriptions, caller, id, { beEnabled: true })
     if (subscription.mode === 'pull') throw new AppError('subscription-pull')
-    await begin(deps, subscription)
+    const leaseMs = deps.config.RECEIVER_CHECK_TIMEOUT + LEASE_SLACK_MS
+    const begun = await deps.checks.begin(subscription, { leaseMs, most: MAX_CHECKS })
+    if (begun === 'running') throw new AppError('check-running')
+    if (begun === 'too-many') {
+      const detail = `At most ${MAX_CHECKS} checks of a tenant run at the same time.`
+      throw retryAfter('too-many-checks', RETRY_AFTER_SECONDS, detail)
+    }
     try {
       const checkId = newEventId()
       const untilMs = Date.now() + deps.config.RECEIVER_CHECK_TIMEOUT
