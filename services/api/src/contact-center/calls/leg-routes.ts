@@ -69,7 +69,7 @@ function carryOut(
   if (command === 'hangup') return platform.hangup(leg)
   if (command === 'hold') return platform.hold(leg)
   const holdFirst = othersToHold(agent, leg.callId, consultation)
-  const { known, ...others } = leg
+  const { known, ...onLeg } = leg
   // The holds change the agent.
-  return platform[command]({ ...others, holdFirst, ...(holdFirst.length === 0 && { known }) })
+  return platform[command]({ ...onLeg, holdFirst, ...(holdFirst.length === 0 && { known }) })
 }

@@ -17,8 +17,12 @@ export interface DialOptions {
   readonly isKeyed: boolean
 }
 
-/** The latest dial with a likeness. Earlier versions compare `at` with the clock. */
-type LikeDial = Agent['reserved'][number]
+/** The stored dial that later ones with its likeness repeat. */
+interface LikeDial {
+  readonly callId: CallId
+  /** Earlier versions compare it with the clock. */
+  readonly at: string
+}
 
 /**
  * Stores a call before the platform receives the dial, and reserves the agent's device, in one step. If the call has begun

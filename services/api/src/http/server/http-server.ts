@@ -101,8 +101,8 @@ const BAD_CLIENTS: Readonly<Record<string, readonly [status: number, detail: str
 }
 
 /**
- * Its function ends each connection after its next response, for at most `lingerMs`, and then accepts no more: it closes
- * idle connections immediately, and the others after their response. Node's own `close` keeps those that never carried a
+ * Its function ends each connection after its next response, for at most `lingerMs`. Then it accepts no more connections,
+ * and closes idle ones immediately and the others after their response: Node's own `close` keeps those that never carried a
  * request, and stops enforcing the deadlines of the others. Resolves once every request in flight is answered.
  * @param unfinishedMs time for a client to finish sending its request
  * @param unreadMs how long it may read nothing of an answer

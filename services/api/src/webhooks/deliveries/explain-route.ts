@@ -16,7 +16,7 @@ import {
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { attemptSchema, deliveryIdSchema, eventIdSchema, parkedReasonSchema } from './delivery-schema.ts'
 import { VERDICTS } from './explain.ts'
-import { type ExplainEventDeps, explainDeliveries } from './explain-event.ts'
+import { type ExplainEventDeps, explainDeliveries } from './explain-deliveries.ts'
 
 const explanationSchema = completeComponent(
   'Explanation',

@@ -124,7 +124,7 @@ function explainUnattempted(facts: Facts): Finding {
 
 /**
  * No delivery is known, and the event is not known to have gone to this subscription.
- * @param fannedOutAt if it is certain that the event did not go there; undefined: the records have expired
+ * @param fannedOutAt of an event that certainly did not go there; undefined: it may have, and its records have expired
  */
 function explainUnmatched(facts: Facts, fannedOutAt: string | undefined): Finding {
   const { eventType, subscription } = facts

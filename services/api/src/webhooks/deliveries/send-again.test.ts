@@ -1,5 +1,6 @@
 import { type Delivery, deliveryIdOf, newEventId, newSubscriptionId, Unavailable } from '@switchhook/contracts'
 import type { DeliveryRecord } from '@switchhook/store'
+import { newDelivery } from '../../testing/deliveries.ts'
 import { type SendAgainDeps, sendAgain } from './send-again.ts'
 
 const eventId = newEventId()
@@ -37,7 +38,7 @@ function aSender(change: Partial<SendAgainDeps & SendAgainDeps['deliveries']> = 
       },
       abandonRedelivery: async (_id, by) => void steps.push(['abandon', by]),
       redeliverySent: async ({ url, firstDueAt }) => void steps.push(['sent', url, firstDueAt]),
-      list: async () => void steps.push(['list']),
+      list: async (delivery) => void steps.push(['list', delivery]),
       ...archive,
     },
     publish: async (delivery: Delivery) => {
@@ -62,6 +63,16 @@ test('a parked delivery is published to the current url before it is recorded as
     ['begin', by],
     ['publish', url, 2],
     ['sent', url, NOW],
+  ])
+})
+
+test('a new delivery is listed once it is recorded as sent', async () => {
+  const { deps, steps } = aSender()
+  const fresh = newDelivery(subscriptionId)
+  await sendAgain(deps, deliveryId, by, subscription, { which: 'new', body: fresh.body, fresh })
+  expect(steps.slice(-2)).toEqual([
+    ['sent', subscription.url, NOW],
+    ['list', fresh],
   ])
 })
 

@@ -40,7 +40,9 @@ export function createWaiting(held: Pick<HeldStore, 'areDue'>, log: Pick<Logger,
     try {
       const due = await held.areDue([...waiting.keys()])
       // One request can take all that is due; the next look wakes the next one.
-      for (const [i, [first]] of [...waiting.values()].entries()) if (due[i] === true && first) end(first, true)
+      for (const [i, [first]] of [...waiting.values()].entries()) {
+        if (due[i] === true && first !== undefined) end(first, true)
+      }
     } catch (error) {
       log.warn('held deliveries cannot be read; retrying', { error })
     }

@@ -19,7 +19,7 @@ import {
   subscriptionSchema,
 } from './subscription-schema.ts'
 import { newSealedSecret, openSecret } from './subscription-secrets.ts'
-import { NONE_HELD, noneParked, tagOf, viewOf } from './subscription-view.ts'
+import { NO_PULLERS, NONE_HELD, noneParked, tagOf, viewOf } from './subscription-view.ts'
 import { INVALID_SUBSCRIPTION, roleForNew, validateNewSubscription } from './validate-subscription.ts'
 import type { WebhookUrlRules } from './webhook-url.ts'
 
@@ -80,10 +80,10 @@ export async function withHealth(deps: SubscriptionRouteDeps, subscription: Subs
     deps.healthOf(subscription),
     deps.parkedCounts.count(subscription.id),
     deps.held.count(subscription.id),
-    subscription.mode === 'pull' ? deps.pullers.find(subscription.id, deps.now()) : undefined,
+    subscription.mode === 'pull' ? deps.pullers.find(subscription.id, deps.now()) : NO_PULLERS,
   ])
   const parked = { ...counts, limit: deps.config.PARKED_LIMIT_PER_SUBSCRIPTION }
-  return viewOf(subscription, health, parked, { ...NONE_HELD, ...counted, ...pulled }, deps.now())
+  return viewOf(subscription, health, parked, { ...counted, ...pulled }, deps.now())
 }
 
 export const createSubscription: RouteOf<SubscriptionRouteDeps, NewSubscription> = {
@@ -129,7 +129,7 @@ export const createSubscription: RouteOf<SubscriptionRouteDeps, NewSubscription>
     const parked = noneParked(config.PARKED_LIMIT_PER_SUBSCRIPTION)
     return {
       status: 201,
-      body: viewOf(created, HEALTHY, parked, NONE_HELD, now()),
+      body: viewOf(created, HEALTHY, parked, { ...NONE_HELD, ...NO_PULLERS }, now()),
       confidential: { secret: openSecret(vault, created) },
       headers: { Location: `${SUBSCRIPTIONS}/${created.id}`, ETag: tagOf(created) },
     }

@@ -14,7 +14,8 @@ export type Parked = Pick<ParkedCount, 'count' | 'withoutBody' | 'dropped'> & { 
 
 export const noneParked = (limit: number): Parked => ({ count: 0, limit, withoutBody: 0, dropped: 0 })
 
-export const NONE_HELD: HeldCount & Pulled = { count: 0, leased: 0, oldestAt: null, lastAtMs: null, pullers: [] }
+export const NONE_HELD: HeldCount = { count: 0, leased: 0, oldestAt: null }
+export const NO_PULLERS: Pulled = { lastAtMs: null, pullers: [] }
 
 /** A subscription as clients see it: without its tenant, which is always the caller's, and without its secrets. */
 export function viewOf(

@@ -1,5 +1,5 @@
 import { newEventId, newSubscriptionId, type SubscriptionId } from '@switchhook/contracts'
-import { type ExplainEventDeps, explainDeliveries } from './explain-event.ts'
+import { type ExplainEventDeps, explainDeliveries } from './explain-deliveries.ts'
 
 const never = (): never => {
   throw new Error('must not be called')
