@@ -20,6 +20,7 @@ export function startPoll(everyMs: number, work: () => Promise<number | void>) {
       if (isStopping) return
       waking = Promise.withResolvers()
       const chosenMs = await work()
+      // Forgets a wake, but not a stop.
       if (chosenMs !== undefined && !isStopping) waking = Promise.withResolvers()
       pauseMs = chosenMs ?? everyMs
     }

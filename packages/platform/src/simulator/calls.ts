@@ -95,7 +95,7 @@ export function endCall(draft: Draft, call: SimulatedCall, how: HowEnded, by: En
   for (const leg of draft.legsOf(callId)) {
     draft.endLeg(leg, howLegEnds(leg, how), by, { transfer: leg.transfer && { ...leg.transfer, ...cancelled } })
   }
-  // Undefined also if the target rings in this call.
+  // Undefined also if the target rings in this call, which is over by now.
   const ringing = draft.call(transfer?.ringsIn ?? null)
   if (ringing !== undefined) endCall(draft, ringing, how, by)
   const consultation = draft.call(transfer?.consultation ?? null)

@@ -19,7 +19,7 @@ export function planLook(
   const isHolding = subscription !== undefined && holdsDeliveries(subscription, nowMs)
   const restMs = isHolding ? nextLookMs(subscription, nowMs) : inMs(dueAtMs ?? lapsesAtMs ?? 0)
   const nextInMs = Math.min(restMs, inMs(lapsesAtMs ?? Number.POSITIVE_INFINITY))
-  // All of them stay held.
+  // All held deliveries stay held.
   if (isHolding && subscription.enabled) return { kind: 'wait', isHolding, nextInMs } as const
   // A subscription that is disabled while it is paused holds what was attempted: only first attempts go on, and are withdrawn.
   // `nextInMs`: once all that are due have been read.

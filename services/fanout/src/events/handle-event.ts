@@ -107,8 +107,8 @@ export function createHandleEvent(deps: HandleEventDeps): (event: PlatformEvent)
     const subscriptionIds = receivers.map(({ id }) => id)
     // After a retry, only those of the rest are known.
     const deliveryIds = made.length === receivers.length && { deliveryIds: made }
-    const known = { eventId, eventType, tenant, occurredAt, subject: subjectOf(event.data), dataJson }
-    fannedOut({ ...known, fannedOutAt, subscriptionIds, ...deliveryIds }, performance.now() - startedAt)
+    const ofEvent = { eventId, eventType, tenant, occurredAt, subject: subjectOf(event.data), dataJson }
+    fannedOut({ ...ofEvent, fannedOutAt, subscriptionIds, ...deliveryIds }, performance.now() - startedAt)
     const trace = traceparent !== undefined && { traceId: traceIdOf(traceparent) }
     log.debug('event fanned out', { ...trace, eventId, eventType, tenant, deliveries: receivers.length })
   }

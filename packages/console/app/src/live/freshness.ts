@@ -28,7 +28,7 @@ export const useFreshness = (): Freshness => useStore(store)
  */
 export function keepFresh(queries: QueryClient): () => void {
   let stream: StreamState = 'connecting'
-  /** What the stream alone would show. */
+  /** The state according to the stream alone. */
   let ofStream: Freshness['state'] = 'connecting'
   let patience: ReturnType<typeof setTimeout> | undefined
   let close: (() => void) | undefined

@@ -29,7 +29,7 @@ export function deviceEvent({ resource: endpoint, state }: AriEndpoint) {
 /** A channel has entered the application: one of ours, or one that the dialplan hands over. */
 export function entered(channel: AriChannel, args: readonly string[], asteriskId: string) {
   const [how, first = '', second = ''] = args
-  // A caller from outside has dialled this number.
+  // A caller from outside has dialled the number `called`.
   if (how === 'inbound') return { kind: 'arrives', channel, called: first, asteriskId } as const
   if (how === 'agent-dial')
     return { kind: 'phone-dials', channel, endpoint: first, called: second, asteriskId } as const

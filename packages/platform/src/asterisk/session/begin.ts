@@ -47,7 +47,11 @@ export function beginArrival({ tenant, callId, channelId, from, called, refusal 
 }
 
 /** An agent opens the line for the first time. The line has this session for as long as it exists. */
-export function beginLine(line: Pick<CallGroup, 'tenant' | 'sessionId'>, opens: LineInput, atMs: number): Stepped {
+export function beginLine(
+  line: Pick<CallGroup, 'tenant' | 'sessionId'>,
+  opens: Extract<LineInput, { kind: 'line-opens' }>,
+  atMs: number,
+): Stepped {
   const group: CallGroup = { ...line, step: 0, calls: {}, legs: [], commands: [] }
   return step(newSession(group, 0), opens, atMs)
 }
