@@ -6,12 +6,12 @@ import {
   Unavailable,
 } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
+import { createBrokerMeter, type Meters, NO_METER } from './broker-meter.ts'
 import { type ConsumeOptions, type ConsumerTiming, TIMING } from './consuming/consume-options.ts'
 import { type Consumer, QueueConsumer } from './consuming/consumer.ts'
 import { createQueueDepths } from './consuming/queue-depths.ts'
 import { type Link, openLink } from './link/link.ts'
 import { type BrokerAddress, type Session, toError } from './link/session.ts'
-import { createBrokerMeter, type Meters, NO_METER } from './meters.ts'
 import type { PackedDelivery } from './packets/delivery-packet.ts'
 import type { SingleEvent } from './packets/event-pack.ts'
 import {

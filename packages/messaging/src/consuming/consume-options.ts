@@ -1,5 +1,5 @@
 import type { Logger } from '@switchhook/runtime'
-import type { BrokerMeter } from '../meters.ts'
+import type { BrokerMeter } from '../broker-meter.ts'
 import type { OutgoingMessage } from '../publishing/outgoing-message.ts'
 import type { IncomingMessage } from './incoming-message.ts'
 

@@ -1,6 +1,6 @@
 import { Unavailable } from '@switchhook/contracts'
 import { eventually } from '@switchhook/testkit'
-import { NO_METER } from '../meters.ts'
+import { NO_METER } from '../broker-meter.ts'
 import { type FakeSession, fakeMessage, fakeSession, never } from '../testing/fake-session.ts'
 import { Gate } from '../testing/gate.ts'
 import { recordingLog } from '../testing/recording.ts'

@@ -1,4 +1,4 @@
-import type { BrokerMeter } from '../meters.ts'
+import type { BrokerMeter } from '../broker-meter.ts'
 import { NotStored, type OutgoingMessage } from './outgoing-message.ts'
 
 const COPY_CONFIRM_MS = 1_000

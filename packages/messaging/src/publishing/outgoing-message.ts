@@ -1,6 +1,6 @@
 import { Unavailable } from '@switchhook/contracts'
 import type { Options } from 'amqplib'
-import type { PublishFailure } from '../meters.ts'
+import type { PublishFailure } from '../broker-meter.ts'
 
 export interface OutgoingMessage {
   readonly exchange: string

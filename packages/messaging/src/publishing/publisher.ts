@@ -1,7 +1,7 @@
 import { type Deadline, startDeadline } from '@switchhook/runtime'
 import { type ConfirmChannel, IllegalOperationError } from 'amqplib'
+import { type BrokerMeter, NO_METER } from '../broker-meter.ts'
 import { type Session, toError } from '../link/session.ts'
-import { type BrokerMeter, NO_METER } from '../meters.ts'
 import { createEventCopies } from './event-copies.ts'
 import { NotStored, type OutgoingMessage, type Route } from './outgoing-message.ts'
 
