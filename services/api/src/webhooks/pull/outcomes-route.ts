@@ -65,7 +65,7 @@ export const reportOutcomes: RouteOf<OutcomesRouteDeps, Body> = {
 function faultsIn({ items }: Body): Fault[] {
   const names = items.map(({ deliveryId }) => deliveryId.toLowerCase())
   return items.flatMap((item, i): Fault[] => {
-    if (names.slice(0, i).includes(item.deliveryId.toLowerCase()))
+    if (names.indexOf(item.deliveryId.toLowerCase()) < i)
       return [{ pointer: `/items/${i}/deliveryId`, detail: 'is in the list twice' }]
     const given = [item.status, item.error, item.release || undefined].filter((each) => each !== undefined)
     if (given.length === 1) return []
