@@ -10,7 +10,7 @@ import {
   type SubscriptionId,
 } from '@switchhook/contracts'
 import type { EndpointHealth, EventRecord, JournalEntry, ListedDelivery } from '@switchhook/store'
-import { momentOf } from '../subscriptions/endpoint-health.ts'
+import { momentOf } from '../moment.ts'
 
 /** Everything that is stored about one event and one subscription. */
 export interface Facts {

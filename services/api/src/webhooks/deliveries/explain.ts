@@ -1,6 +1,6 @@
 import { type Attempt, filteredFields } from '@switchhook/contracts'
 import type { ListedDelivery } from '@switchhook/store'
-import { momentOf } from '../subscriptions/endpoint-health.ts'
+import { momentOf } from '../moment.ts'
 import { shownTypes } from '../subscriptions/subscribed-types.ts'
 import { attemptView } from './delivery-schema.ts'
 import {

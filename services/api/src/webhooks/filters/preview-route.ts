@@ -14,7 +14,7 @@ import { invalidBody } from '../../http/read-body.ts'
 import type { RouteOf } from '../../http/route.ts'
 import { completeComponent, component, count, list, moment, momentOrNull, orNull, text } from '../../http/schema.ts'
 import { eventIdSchema } from '../deliveries/delivery-schema.ts'
-import { momentOf } from '../subscriptions/endpoint-health.ts'
+import { momentOf } from '../moment.ts'
 import {
   filterSchema,
   invalidFilter,

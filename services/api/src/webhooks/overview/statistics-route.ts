@@ -3,8 +3,8 @@ import { OUTCOME_CODES, STATISTICS_STEPS, type StatisticsStep } from '@switchhoo
 import { windowOf } from '../../http/read-range.ts'
 import { type RouteOf, searches } from '../../http/route.ts'
 import { choice, completeComponent, count, flag, list, moment, type QueryOf } from '../../http/schema.ts'
+import { momentOf } from '../moment.ts'
 import type { WebhookParts } from '../stores.ts'
-import { momentOf } from '../subscriptions/endpoint-health.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 
 const STEPS = Object.keys(STATISTICS_STEPS) as StatisticsStep[]

@@ -1,6 +1,6 @@
 import { deliveryIdOf, type EventData, type EventType, passesFilter, type Subscription } from '@switchhook/contracts'
 import { type JournalEntry, type JournalReader, journalIdAt, microsOf, type ParkedRange } from '@switchhook/store'
-import { momentOf } from '../subscriptions/endpoint-health.ts'
+import { momentOf } from '../moment.ts'
 import type { Item } from './recovery.ts'
 
 interface BackfillRange extends Pick<ParkedRange, 'after' | 'until'> {

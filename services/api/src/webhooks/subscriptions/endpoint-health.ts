@@ -1,5 +1,6 @@
 import { UNREACHABLE_REASONS, type UnreachableReason } from '@switchhook/contracts'
 import { choice, completeComponent, count, integer, momentOrNull, orNull } from '../../http/schema.ts'
+import { momentOf } from '../moment.ts'
 import type { Health } from '../stores.ts'
 
 /** A short explanation of each outcome without an answer. A receiver check gives longer advice. */
@@ -81,6 +82,3 @@ export const healthViewOf = (health: Health) => ({
   lastFailureStatus: health.failure?.status ?? null,
   failingSince: momentOf(health.failingSinceMs),
 })
-
-export const momentOf = (ms: number | null | undefined): string | null =>
-  ms == null ? null : new Date(ms).toISOString()
