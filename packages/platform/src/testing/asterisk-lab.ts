@@ -168,6 +168,9 @@ function openHarness(
   let platform = replica(observer)
   memory.due = (timer) => platform.due(timer)
 
+  const remoteAnswers = (): Promise<readonly boolean[]> =>
+    Promise.all(PEOPLE.map(async ({ name }) => (await platform.findAgent(TENANT, uriOf(name)))?.remoteAnswer === true))
+
   /** The agents open their lines once the application has a client. */
   async function startWithLines(listener: PlatformListener): Promise<void> {
     await platform.start(listener)
@@ -175,12 +178,14 @@ function openHarness(
     await until(() => phones.every(({ calls }) => calls.length === 0))
     for (const one of phones) one.dial(LINE_NUMBER)
     await until(() => phones.every(({ calls }) => calls.some(({ isTalking }) => isTalking)))
+    // The phone learns first that its line is open. A call that came now would ring at the phone.
+    await until(async () => (await remoteAnswers()).every(Boolean))
   }
   const withLines = (): AsteriskPlatform =>
     Object.create(platform, { start: { value: startWithLines } }) as AsteriskPlatform
 
-  const until = async (isSo: () => boolean): Promise<void> => {
-    for (const end = Date.now() + PATIENCE_MS; !isSo(); await pause(POLL_MS)) {
+  const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
+    for (const end = Date.now() + PATIENCE_MS; !(await isSo()); await pause(POLL_MS)) {
       if (Date.now() > end) throw new Error(`the condition was not met in time; errors: ${errors.join('; ')}`)
     }
   }
