@@ -268,14 +268,11 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
 
     test('is closed when the phone is lost, and opened again at the phone', async () => {
       await on.setDevice(on.alice, false)
-      let isOpen: boolean | undefined = true
-      await on.until(() => {
-        void on.platform.findAgent(on.tenant, on.alice).then((agent) => (isOpen = agent?.remoteAnswer))
-        return isOpen === false
-      })
+      const isOpen = async () => (await on.platform.findAgent(on.tenant, on.alice))?.remoteAnswer === true
+      await on.until(async () => !(await isOpen()))
       await on.setDevice(on.alice, true)
       lab().phone('alice').dial('*50')
-      await on.until(() => lab().phone('alice').calls.length === 1)
+      await on.until(isOpen)
       const callId = await on.ring(on.alice)
       await answer(callId)
       expect(lab().phone('alice').calls).toHaveLength(1)

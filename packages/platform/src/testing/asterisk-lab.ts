@@ -45,6 +45,7 @@ type AsteriskLab = Awaited<ReturnType<typeof openAsteriskLab>>
 export interface LabHarness extends Harness {
   readonly platform: AsteriskPlatform
   readonly memory: RealTimeMemory
+  readonly until: (condition: () => boolean | Promise<boolean>) => Promise<void>
   /** One more replica on the same memory. */
   replica(observer: Observer): AsteriskPlatform
   readonly errors: readonly string[]
