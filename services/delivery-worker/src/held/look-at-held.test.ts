@@ -200,12 +200,17 @@ test('after a pause, and after a cool-down, it begins slowly again', async () =>
   expect(await worker.looks(6)).toEqual([1, 1, 1, 1, 1, 1])
   worker.endpointIs(HEALTHY)
   expect(await worker.looks(2)).toEqual([100, 200])
+  // The probe was another delivery.
+  worker.endpointIs(open)
+  await worker.looks(1)
+  worker.endpointIs(HEALTHY)
+  expect(await worker.looks(2)).toEqual([100, 200])
 })
 
-test('it begins slowly after a pause in which another worker looked', async () => {
+test('it begins slowly after a cool-down of 30 s in which another worker looked', async () => {
   const worker = aWorker()
   expect(await worker.looks(3)).toEqual([100, 200, 400])
-  expect(await worker.looks(1, 3_600_000)).toEqual([100])
+  expect(await worker.looks(1, 30_000)).toEqual([100])
 })
 
 test.each<[string, Partial<HeldLooksDeps>]>([

@@ -38,8 +38,8 @@ const LAPSED_AT_ONCE = 100
 /** Deliveries that the first look after a pause publishes. Each further one publishes twice as many, up to the second. */
 const FIRST_RELEASE = 100
 const MOST_RELEASED = 2_000
-/** How long a worker remembers its pace. Another worker may have ended that release, so a later one begins slowly again. */
-const PACE_MEMORY_MS = 60_000
+/** How long a worker remembers its pace. Meanwhile another one may look: a cool-down, or a pause, can be over by then. */
+const PACE_MEMORY_MS = 10_000
 /** More subscriptions than are resumed at a time. Beyond it, a release begins slowly again. */
 const MAX_PACES = 10_000
 /**
@@ -119,7 +119,7 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
       case 'end':
         return null
       case 'wait':
-        if (plan.isHolding) paces.delete(id)
+        paces.delete(id)
         return plan.nextInMs
       case 'withdraw':
         paces.delete(id)
