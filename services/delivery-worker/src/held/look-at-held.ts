@@ -33,6 +33,7 @@ export interface HeldLooksDeps extends SendHeldDeps {
 /** Longer than any look. If the worker dies, another one looks afterwards. */
 const LOOK_LEASE_MS = 30_000
 const FAILED_TICK_MS = 5_000
+/** Of one partition of tenants. */
 const LOOKS_AT_ONCE = 50
 const LAPSED_AT_ONCE = 100
 /** Deliveries that the first look after a pause publishes. Each further one publishes twice as many, up to the second. */
@@ -159,6 +160,8 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
     return TICK_MS
   }
 
+  /** When the first of the looks is due again, in ms: of those since this worker last claimed all that were due. */
+  let soonestMs = TICK_MS
   return async () => {
     try {
       const due = await looks.claimDue(LOOKS_AT_ONCE, LOOK_LEASE_MS)
@@ -179,8 +182,13 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
           }
         }),
       )
+      soonestMs = Math.min(soonestMs, ...nextsMs)
+      // More may be due.
+      if (due.length >= LOOKS_AT_ONCE) return LIMITED_TICK_MS
       // A moment later, so that the look is due.
-      return nextsMs.length === 0 ? undefined : Math.max(LIMITED_TICK_MS, Math.min(TICK_MS, ...nextsMs)) + MOMENT_MS
+      const waitMs = Math.max(LIMITED_TICK_MS, soonestMs) + MOMENT_MS
+      soonestMs = TICK_MS
+      return waitMs
     } catch (error) {
       log.warn('due looks at held deliveries could not be read', { error })
       return undefined
