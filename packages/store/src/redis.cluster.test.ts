@@ -27,7 +27,7 @@ import { createEventList } from './history/event-list.ts'
 import { createJournal } from './history/journal.ts'
 import { BEGINNING, createJournalReader } from './history/journal-reader.ts'
 import { createInstallationStore } from './installation/installation-store.ts'
-import { INSTALLATION_KEY } from './keys.ts'
+import { INSTALLATION_KEY, pendingWindowKey } from './keys.ts'
 import { openRedis, type Redis, run } from './redis/redis.ts'
 import { createIdempotencyStore } from './requests/idempotency-store.ts'
 import { createOutbox } from './state/outbox.ts'
@@ -280,6 +280,13 @@ test('with one primary away, the keys of the others are served and Redis is read
   expect(failed.length).toBeGreaterThan(0)
   expect(failed.length).toBeLessThan(TENANTS.length)
   for (const error of failed) expect(error).toBeInstanceOf(Unavailable)
+  await expect(logEventsOfAll()).rejects.toThrow(Unavailable)
+  const indexed = await Promise.allSettled(
+    TENANTS.map((tenant) => redis[run]((commands) => commands.exists(pendingWindowKey(`${tenant}-logged`)))),
+  )
+  const ofServed = indexed.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+  // Each repeat of what was refused in part would be added to an index.
+  expect(new Set(ofServed)).toEqual(new Set([0]))
   await redis.ready()
   await createInstallationStore(redis).read()
 })

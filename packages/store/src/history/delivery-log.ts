@@ -2,7 +2,7 @@ import { getOrCreate } from '@switchhook/runtime'
 import { eventKey, eventsKey, logKey } from '../keys.ts'
 import type { ScriptPart } from '../redis/commands.ts'
 import { chunksOf } from '../redis/in-chunks.ts'
-import { pipeline, type Redis } from '../redis/redis.ts'
+import { pipeline, type Redis, run } from '../redis/redis.ts'
 import { entryOf } from './event-list.ts'
 import { eventJson, type LoggedEvent } from './event-record.ts'
 import { pendingIndexing } from './pending-index.ts'
@@ -41,9 +41,10 @@ export const createDeliveryLog = (redis: Redis, limits: DeliveryLogLimits) => ({
     const additions = additionsOf(events, limits)
     await pipeline(redis, (commands) => [
       commands.runParts('history/add-events', additions),
-      commands.runParts('history/index-pending', pending.parts, pending.shared),
       commands.runParts('history/write-records', records),
     ])
+    // Last: it alone grows with every repeat, and the rest is repeated for as long as one primary of a cluster is away.
+    await redis[run]((commands) => commands.runParts('history/index-pending', pending.parts, pending.shared))
   },
 })
 

@@ -189,6 +189,26 @@ test('subscriptions with limits pass on no more than workers send before their r
   expect(worker.passes).toEqual([100, 50].map((most) => ({ most, isBacklogDeep: false })))
 })
 
+test('while more looks are due than a worker claims, it soon claims others', async () => {
+  const limited = aSubscription({ maxPerSecond: 1 })
+  const deps = depsOf(limited, { next: async () => ({ nowMs: START_MS, dueAtMs: START_MS, lapsesAtMs: null }) })
+  const [claims, nextsMs] = [[50, 50, 1, 0], [300]]
+  const look = createLookAtHeld({
+    ...deps,
+    looks: {
+      ...deps.looks,
+      claimDue: async () =>
+        Array.from({ length: claims.shift() ?? 0 }, () => ({
+          ...limited,
+          subscriptionId: newSubscriptionId(),
+          claim: '',
+        })),
+    },
+    limits: { passOn: async () => nextsMs.shift() ?? 1_000 },
+  })
+  expect([await look(), await look(), await look(), await look()]).toEqual([100, 100, 305, 1_005])
+})
+
 test('after a pause, and after a cool-down, it begins slowly again', async () => {
   const worker = aWorker()
   expect(await worker.looks(3)).toEqual([100, 200, 400])
@@ -200,12 +220,17 @@ test('after a pause, and after a cool-down, it begins slowly again', async () =>
   expect(await worker.looks(6)).toEqual([1, 1, 1, 1, 1, 1])
   worker.endpointIs(HEALTHY)
   expect(await worker.looks(2)).toEqual([100, 200])
+  // The probe was another delivery.
+  worker.endpointIs(open)
+  await worker.looks(1)
+  worker.endpointIs(HEALTHY)
+  expect(await worker.looks(2)).toEqual([100, 200])
 })
 
-test('it begins slowly after a pause in which another worker looked', async () => {
+test('it begins slowly after a cool-down of 30 s in which another worker looked', async () => {
   const worker = aWorker()
   expect(await worker.looks(3)).toEqual([100, 200, 400])
-  expect(await worker.looks(1, 3_600_000)).toEqual([100])
+  expect(await worker.looks(1, 30_000)).toEqual([100])
 })
 
 test.each<[string, Partial<HeldLooksDeps>]>([

@@ -33,13 +33,14 @@ export interface HeldLooksDeps extends SendHeldDeps {
 /** Longer than any look. If the worker dies, another one looks afterwards. */
 const LOOK_LEASE_MS = 30_000
 const FAILED_TICK_MS = 5_000
+/** Of one partition of tenants. */
 const LOOKS_AT_ONCE = 50
 const LAPSED_AT_ONCE = 100
 /** Deliveries that the first look after a pause publishes. Each further one publishes twice as many, up to the second. */
 const FIRST_RELEASE = 100
 const MOST_RELEASED = 2_000
-/** How long a worker remembers its pace. Another worker may have ended that release, so a later one begins slowly again. */
-const PACE_MEMORY_MS = 60_000
+/** How long a worker remembers its pace. Meanwhile another one may look: a cool-down, or a pause, can be over by then. */
+const PACE_MEMORY_MS = 10_000
 /** More subscriptions than are resumed at a time. Beyond it, a release begins slowly again. */
 const MAX_PACES = 10_000
 /**
@@ -119,7 +120,7 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
       case 'end':
         return null
       case 'wait':
-        if (plan.isHolding) paces.delete(id)
+        paces.delete(id)
         return plan.nextInMs
       case 'withdraw':
         paces.delete(id)
@@ -159,6 +160,8 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
     return TICK_MS
   }
 
+  /** When the first of the looks is due again, in ms: of those since this worker last claimed all that were due. */
+  let soonestMs = TICK_MS
   return async () => {
     try {
       const due = await looks.claimDue(LOOKS_AT_ONCE, LOOK_LEASE_MS)
@@ -179,8 +182,13 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
           }
         }),
       )
+      soonestMs = Math.min(soonestMs, ...nextsMs)
+      // More may be due.
+      if (due.length >= LOOKS_AT_ONCE) return LIMITED_TICK_MS
       // A moment later, so that the look is due.
-      return nextsMs.length === 0 ? undefined : Math.max(LIMITED_TICK_MS, Math.min(TICK_MS, ...nextsMs)) + MOMENT_MS
+      const waitMs = Math.max(LIMITED_TICK_MS, soonestMs) + MOMENT_MS
+      soonestMs = TICK_MS
+      return waitMs
     } catch (error) {
       log.warn('due looks at held deliveries could not be read', { error })
       return undefined

@@ -10,11 +10,11 @@ const OPEN = { ...HEALTHY, state: 'open', openUntilMs: NOW_MS + 30_000 } as cons
 const PROBING = { ...HEALTHY, state: 'probing' } as const
 
 test.each<[string, Partial<Subscription> | undefined, typeof HEALTHY, typeof DUE | typeof LEASED, Partial<LookPlan>]>([
-  ['paused', { paused: true }, HEALTHY, DUE, { kind: 'wait', isHolding: true, nextInMs: 60_000 }],
-  ['paused, with a lease', { paused: true }, HEALTHY, LEASED, { kind: 'wait', isHolding: true, nextInMs: 5_000 }],
+  ['paused', { paused: true }, HEALTHY, DUE, { kind: 'wait', nextInMs: 60_000 }],
+  ['paused, with a lease', { paused: true }, HEALTHY, LEASED, { kind: 'wait', nextInMs: 5_000 }],
   ['paused and disabled', { paused: true, enabled: false }, HEALTHY, DUE, { kind: 'withdraw', nextInMs: 60_000 }],
   ['paused and disabled, after a cool-down', { paused: true, enabled: false }, PROBING, DUE, { kind: 'withdraw' }],
-  ['in a cool-down', {}, OPEN, DUE, { kind: 'wait', isHolding: false, nextInMs: 30_000 }],
+  ['in a cool-down', {}, OPEN, DUE, { kind: 'wait', nextInMs: 30_000 }],
   ['after a cool-down', {}, PROBING, DUE, { kind: 'release', isProbing: true }],
   ['with limits', { maxInFlight: 2 }, HEALTHY, DUE, { kind: 'pass-on', isProbing: false }],
   [

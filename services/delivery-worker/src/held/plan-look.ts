@@ -20,12 +20,12 @@ export function planLook(
   const restMs = isHolding ? nextLookMs(subscription, nowMs) : inMs(dueAtMs ?? lapsesAtMs ?? 0)
   const nextInMs = Math.min(restMs, inMs(lapsesAtMs ?? Number.POSITIVE_INFINITY))
   // All held deliveries stay held.
-  if (isHolding && subscription.enabled) return { kind: 'wait', isHolding, nextInMs } as const
+  if (isHolding && subscription.enabled) return { kind: 'wait', nextInMs } as const
   // A subscription that is disabled while it is paused holds what was attempted: only first attempts go on, and are withdrawn.
   // `nextInMs`: once all that are due have been read.
   if (isHolding) return { kind: 'withdraw', nextInMs } as const
   // The endpoint is in its cool-down.
-  if (health.state === 'open') return { kind: 'wait', isHolding, nextInMs: inMs(health.openUntilMs ?? 0) } as const
+  if (health.state === 'open') return { kind: 'wait', nextInMs: inMs(health.openUntilMs ?? 0) } as const
   const isProbing = health.state === 'probing'
   // As many go on as permits are free, one if it is the probe that ends a cool-down.
   if (subscription !== undefined && hasLimits(subscription)) {
