@@ -323,6 +323,27 @@ test('secrets that cannot be asked for are answered 503', async () => {
   expect((await observed({ secrets }).send())[0]).toBe(503)
 })
 
+test('onStale or onGap that fails is noted, and the event stays done', async () => {
+  const fail = async (): Promise<void> => {
+    throw new Error('no')
+  }
+  const { send, seen, errors } = observed({ onStale: fail, onGap: fail })
+  const answers = []
+  for (const sequence of [1, 3, 2]) answers.push(await send(aDelivery({ data: aLeg(sequence) })))
+  expect(answers).toEqual([
+    [204, ''],
+    [204, ''],
+    [204, ''],
+  ])
+  expect([seen, errors]).toEqual([
+    [
+      [1, 0],
+      [3, 1],
+    ],
+    [new Error('no'), new Error('no')],
+  ])
+})
+
 test('an endless body is not read to its end', async () => {
   let pulled = 0
   const body = new ReadableStream<Uint8Array>({
