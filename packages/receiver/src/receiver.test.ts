@@ -98,10 +98,11 @@ test('during a rotation, one of several signatures is enough', async () => {
 test.each<[string, string | string[]]>([
   ['none', []],
   ['an empty one', ''],
+  ['a variable that is not set, in JavaScript', undefined as unknown as string],
   ['one with a typo', 'whsec_not*base64'],
   ['one that was cut off', SECRET.slice(0, 20)],
 ])('a receiver is not created with this secret: %s', (_case, secrets) => {
-  expect(() => observed({ secrets })).toThrow(/secret/i)
+  expect(() => observed({ secrets })).toThrow(/^(There is no secret|Secret 1)/)
 })
 
 test('what is not a delivery is refused', async () => {

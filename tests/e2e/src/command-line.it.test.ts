@@ -91,9 +91,12 @@ test('a sign-in whose token does not work replaces no profile', async () => {
   expect(readdirSync(user.config)).toEqual([])
 })
 
-test('a port that is reserved is refused before anything is received', async () => {
-  const { code, stderr } = await withToken().run(['listen', '--forward-to', '6000'])
-  expect([code, stderr]).toEqual([2, 'Port 6000 is reserved: let your application use another.\n'])
+test.each([
+  ['a reserved port', ['--forward-to', '6000'], 'Port 6000 is reserved'],
+  ['an empty name', ['--name', ''], '--name is empty'],
+])('listen refuses %s before it receives anything', async (_name, args, message) => {
+  const { code, stderr } = await withToken().run(['listen', ...args])
+  expect([code, stderr]).toEqual([2, expect.stringContaining(message)])
   expect(server.requests()).toEqual([])
 })
 
