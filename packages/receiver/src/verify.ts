@@ -36,10 +36,10 @@ export function createSecrets(source: ReceiverOptions<unknown>['secrets']): Secr
   }
 }
 
-function keysOf(secrets: readonly string[]): Keys {
+/** @param secrets in JavaScript, that of a variable that is not set is undefined */
+function keysOf(secrets: readonly (string | undefined)[]): Keys {
   if (secrets.length === 0) throw new TypeError('There is no secret. Creating a subscription returns its secret.')
   return secrets.map((secret, at) => {
-    // In JavaScript, a variable that is not set is undefined.
     const bytes = bytesOf(String(secret).replace(/^whsec_/, ''))
     // The specification of Standard Webhooks allows 24 to 64.
     if (bytes === undefined || bytes.length < 24 || bytes.length > 64) {
