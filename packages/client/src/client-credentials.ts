@@ -45,7 +45,7 @@ export function clientCredentials({ fetch: given, ...credentials }: ClientCreden
 
   return async (rejected) => {
     const nowMs = Date.now()
-    if (token === undefined || token.value === rejected || nowMs >= token.expiresAtMs) return renew()
+    if (!token || token.value === rejected || nowMs >= token.expiresAtMs) return renew()
     if (nowMs >= token.renewAtMs) {
       token.renewAtMs = nowMs + RENEW_AGAIN_MS
       // The present token is still valid.

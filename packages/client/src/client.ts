@@ -68,11 +68,11 @@ function pagesOf(read: (more: Query) => Promise<Page>): Pages<Page> {
   return {
     page: () => read({}),
     async *[Symbol.asyncIterator]() {
-      let more: Query | undefined = {}
-      while (more !== undefined) {
+      let more: Query | '' | null = {}
+      while (more) {
         const { items, nextCursor }: Page = await read(more)
         yield* items
-        more = nextCursor === null ? undefined : { cursor: nextCursor }
+        more = nextCursor && { cursor: nextCursor }
       }
     },
   }
@@ -87,4 +87,4 @@ function queryText(query: Query): string {
 
 /** The cursor of the next page in a `Link` header (RFC 8288). */
 const nextCursorOf = (link: string | null): string | null =>
-  /[?&]cursor=([\w-]+)[^>]*>; *rel="?next/.exec(link ?? '')?.[1] ?? null
+  /[?&]cursor=([\w-]+)[^>]*>; *rel="?next/.exec(String(link))?.[1] ?? null

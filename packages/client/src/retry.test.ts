@@ -57,8 +57,11 @@ test.each<[number, number, number]>([
 test.each<[string | null, number | undefined]>([
   ['5', 5_000],
   ['0', 0],
-  ['Thu, 01 Jan 1970 00:00:09 GMT', undefined],
+  ['Thu, 01 Jan 1970 00:00:09 GMT', 8_000],
+  ['Thu, 01 Jan 1970 00:00:00 GMT', undefined],
+  ['soon', undefined],
   [null, undefined],
 ])('Retry-After: %s', (header, ms) => {
+  jest.spyOn(Date, 'now').mockReturnValue(1_000)
   expect(retryAfterMs(header)).toBe(ms)
 })

@@ -38,6 +38,9 @@ const LONGEST_WAIT_MS = 15_000
 export const backoffMs = (tries: number, random: number, firstMs: number = FIRST_WAIT_MS): number =>
   Math.min(firstMs * 2 ** tries, LONGEST_WAIT_MS) * (0.5 + random / 2)
 
-/** Reads the seconds of `Retry-After`; undefined if it is absent or has another form. */
-export const retryAfterMs = (header: string | null): number | undefined =>
-  /^\d+$/.test(header ?? '') ? Number(header) * 1_000 : undefined
+/** Reads the seconds or the date of `Retry-After` (RFC 9110, section 10.2.3); undefined if it is absent, wrong or past. */
+export function retryAfterMs(header: string | null): number | undefined {
+  const text = String(header)
+  const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.now()
+  return ms >= 0 ? ms : undefined
+}

@@ -52,13 +52,22 @@ export function createApply<Tx>(options: ApplyOptions<Tx>, signal: AbortSignal) 
         }
       })
       if (result === 'busy') return BUSY
-      if (result === 'done' && !advance.newer) await onStale?.(event)
-      if (result === 'done' && advance.missed > 0) await onGap?.(event, advance.missed)
+      if (result === 'done') await tell(event, advance)
       return { status: 204 }
     } catch (error) {
       onError(error, event)
       if (!hasHandlerFailed) return AWAY
       return error instanceof Reject ? { status: 422, reason: error.message } : FAILED
+    }
+  }
+
+  /** Of an event that is done: a retry would not come here again. */
+  async function tell(event: AnyEvent, { newer, missed }: Advance): Promise<void> {
+    try {
+      if (!newer) await onStale?.(event)
+      if (missed > 0) await onGap?.(event, missed)
+    } catch (error) {
+      onError(error, event)
     }
   }
 

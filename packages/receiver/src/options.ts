@@ -45,9 +45,12 @@ export interface ReceiverOptions<Tx> {
   readonly on: Handlers<Tx>
   /** A test delivery or a receiver check: no event occurred. */
   readonly onTest?: (event: AnyEvent) => Promise<void> | void
-  /** The event was older than the state that was applied, and was skipped. */
+  /**
+   * The event was older than the state that was applied, and was skipped. If this fails, `onError` gets the error, and the
+   * delivery is acknowledged: the event is done, and is not told again.
+   */
   readonly onStale?: (event: AnyEvent) => Promise<void> | void
-  /** The event was applied, and `missed` events before it were not. They are late, or lost. */
+  /** The event was applied, and `missed` events before it were not. They are late, or lost. Fails as `onStale` does. */
   readonly onGap?: (event: AnyEvent, missed: number) => Promise<void> | void
   /** Default: `console.error`. */
   readonly onError?: (error: unknown, event?: AnyEvent) => void

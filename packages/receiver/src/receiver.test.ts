@@ -95,13 +95,14 @@ test('during a rotation, one of several signatures is enough', async () => {
   expect(await send({ ...one, headers: { ...one.headers, 'webhook-signature': both } })).toEqual([204, ''])
 })
 
-test.each<[string, string | string[]]>([
+test.each<[string, string | string[] | undefined]>([
   ['none', []],
   ['an empty one', ''],
+  ['a variable that is not set, in JavaScript', undefined],
   ['one with a typo', 'whsec_not*base64'],
   ['one that was cut off', SECRET.slice(0, 20)],
 ])('a receiver is not created with this secret: %s', (_case, secrets) => {
-  expect(() => observed({ secrets })).toThrow(/secret/i)
+  expect(() => observed({ secrets: secrets as string })).toThrow(/^(There is no secret|Secret 1)/)
 })
 
 test('what is not a delivery is refused', async () => {
@@ -321,6 +322,27 @@ test('secrets that cannot be asked for are answered 503', async () => {
     throw new Error('no table')
   }
   expect((await observed({ secrets }).send())[0]).toBe(503)
+})
+
+test('onStale or onGap that fails is noted, and the event stays done', async () => {
+  const fail = async (): Promise<void> => {
+    throw new Error('no')
+  }
+  const { send, seen, errors } = observed({ onStale: fail, onGap: fail })
+  const answers = []
+  for (const sequence of [1, 3, 2]) answers.push(await send(aDelivery({ data: aLeg(sequence) })))
+  expect(answers).toEqual([
+    [204, ''],
+    [204, ''],
+    [204, ''],
+  ])
+  expect([seen, errors]).toEqual([
+    [
+      [1, 0],
+      [3, 1],
+    ],
+    [new Error('no'), new Error('no')],
+  ])
 })
 
 test('an endless body is not read to its end', async () => {

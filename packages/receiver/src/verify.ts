@@ -16,7 +16,7 @@ type Secrets = (maxAgeMs: number) => Promise<Keys>
 /** @throws TypeError if a given secret is not valid */
 export function createSecrets(source: ReceiverOptions<unknown>['secrets']): Secrets {
   if (typeof source !== 'function') {
-    const keys = keysOf(typeof source === 'string' ? [source] : source)
+    const keys = keysOf([source].flat())
     return async () => keys
   }
   let reading: Promise<Keys> | undefined
@@ -36,10 +36,11 @@ export function createSecrets(source: ReceiverOptions<unknown>['secrets']): Secr
   }
 }
 
-function keysOf(secrets: readonly string[]): Keys {
+/** @param secrets in JavaScript, that of a variable that is not set is undefined */
+function keysOf(secrets: readonly (string | undefined)[]): Keys {
   if (secrets.length === 0) throw new TypeError('There is no secret. Creating a subscription returns its secret.')
   return secrets.map((secret, at) => {
-    const bytes = bytesOf(secret.replace(/^whsec_/, ''))
+    const bytes = bytesOf(String(secret).replace(/^whsec_/, ''))
     // The specification of Standard Webhooks allows 24 to 64.
     if (bytes === undefined || bytes.length < 24 || bytes.length > 64) {
       throw new TypeError(`Secret ${at + 1} is not valid: it must be whsec_ and Base64, as the API returned it.`)

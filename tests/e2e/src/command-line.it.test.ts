@@ -83,6 +83,23 @@ test.each<[string, Answer, number, string]>([
   expect(readdirSync(user.config)).toEqual([])
 })
 
+test('a sign-in whose token does not work replaces no profile', async () => {
+  server.answer('/token', json({ access_token: 'a-token', token_type: 'Bearer', expires_in: 3_600 }))
+  server.answer('/api/v1/me', problem(401, 'unauthorized'))
+  const user = newUser()
+  expect((await user.run(login(), 'a-secret\n')).code).toBe(3)
+  expect(readdirSync(user.config)).toEqual([])
+})
+
+test.each([
+  ['a reserved port', ['--forward-to', '6000'], 'Port 6000 is reserved'],
+  ['an empty name', ['--name', ''], '--name is empty'],
+])('listen refuses %s before it receives anything', async (_name, args, message) => {
+  const { code, stderr } = await withToken().run(['listen', ...args])
+  expect([code, stderr]).toEqual([2, expect.stringContaining(message)])
+  expect(server.requests()).toEqual([])
+})
+
 test('a server that is older than the sign-in', async () => {
   server.answer('/api/v1/sign-in', problem(404, 'not-found'))
   const { code, stderr } = await newUser().run(['login', server.url('')])

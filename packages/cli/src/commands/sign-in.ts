@@ -24,10 +24,11 @@ export const login = command({
     const { session, profiles, out } = context
     const url = (named ?? session.url).replace(/\/+$/, '')
     const signIn = await signInTo(url, context, options)
-    profiles.write(session.profile, { url, signIn })
-    profiles.use(session.profile)
     const token = signIn.accessToken ?? ''
     const me = await createClient({ baseUrl: url, auth: async () => token }).me.read()
+    // Not before: an address or a token that does not work would replace a profile that does.
+    profiles.write(session.profile, { url, signIn })
+    profiles.use(session.profile)
     out.record(me, [
       ['url', url],
       ['profile', session.profile],

@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Schemas } from '@switchhook/client'
+import { usage } from '../exit.ts'
 import { answered, type ForwardOutcome, failed } from './outcome.ts'
 
 /** The timeout of a delivery worker, too. */
@@ -29,6 +30,16 @@ export async function forward(
     return failed(cause?.code ?? name, durationMs())
   } finally {
     clearTimeout(timer)
+  }
+}
+
+/** @throws CliError if `fetch` refuses the port, as browsers do. Nothing is sent: there is no cache to answer from. */
+export async function checkPort(target: URL): Promise<void> {
+  try {
+    await fetch(target, { cache: 'only-if-cached', mode: 'same-origin' })
+  } catch (error) {
+    if (!String((error as Error).cause).includes('bad port')) return
+    throw usage(`Port ${target.port} is reserved: let your application use another.`)
   }
 }
 

@@ -5,9 +5,9 @@ test.each<[string, ForwardOutcome, ForwardOutcome, string]>([
   ['a success, whose answer is not sent', answered(200, 1, 'ok'), { status: 200, durationMs: 1 }, '200'],
   [
     'a defect, with its answer',
-    answered(500, 1, 'TypeError'),
-    { status: 500, durationMs: 1, answer: 'TypeError' },
-    '500',
+    answered(500, 1, `TypeError\n${'x'.repeat(200)}`),
+    { status: 500, durationMs: 1, answer: `TypeError\n${'x'.repeat(200)}` },
+    `500 (TypeError ${'x'.repeat(90)})`,
   ],
   ['a redirect', answered(302, 1, ''), { status: 302, durationMs: 1 }, '302'],
   ['nothing listens', failed('ECONNREFUSED', 12), { release: true }, 'refused'],

@@ -1,4 +1,8 @@
 import type { Schemas } from '@switchhook/client'
+import { withoutControls } from '../output/table.ts'
+
+/** Characters of an answer. The delivery has the rest. */
+const MAX_SHOWN = 100
 
 /** The outcome to report, as a delivery worker would see it. */
 export type ForwardOutcome = Omit<Schemas['ReportedOutcome'], 'deliveryId' | 'leaseToken'>
@@ -27,6 +31,7 @@ export function failed(code: string, durationMs: number): ForwardOutcome {
   return found.release ? found : { ...found, durationMs }
 }
 
-/** `204`, `timeout`, or `refused`. */
-export const outcomeText = ({ status, error, release }: ForwardOutcome): string =>
-  String(status ?? error ?? (release ? 'refused' : ''))
+/** `204`, `401 (No secret fits the signature.)`, `timeout`, or `refused`. */
+export const outcomeText = ({ status, error, release, answer }: ForwardOutcome): string =>
+  String(status ?? error ?? (release ? 'refused' : '')) +
+  (answer ? ` (${withoutControls(answer).slice(0, MAX_SHOWN)})` : '')

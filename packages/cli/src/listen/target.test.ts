@@ -2,6 +2,7 @@ import { targetOf } from './target.ts'
 
 test.each([
   ['3000', 'http://localhost:3000/'],
+  ['3000/hook', 'http://localhost:3000/hook'],
   ['localhost:3000/hook', 'http://localhost:3000/hook'],
   ['127.0.0.1:3000', 'http://127.0.0.1:3000/'],
   ['http://[::1]:3000/hook', 'http://[::1]:3000/hook'],
@@ -16,6 +17,6 @@ test.each(['http://192.168.1.5/hook', 'example.com', 'http://localhost.example.c
   },
 )
 
-test.each(['', 'http://', 'ftp://localhost/', 'http://local host/'])('"%s" is no address', (text) =>
+test.each(['', '/hook', 'http://', 'ftp://localhost/', 'http://local host/'])('"%s" is no address', (text) =>
   expect(() => targetOf(text, true)).toThrow(/is no address|must begin with/),
 )

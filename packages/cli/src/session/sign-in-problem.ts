@@ -3,7 +3,6 @@ import { SignInFailed } from '@switchhook/client'
 /** A failure of openid-client, as far as people need it. */
 interface OauthFailure {
   readonly name: string
-  readonly message: string
   readonly code?: string
   readonly status?: number
   /** The OAuth error, such as `invalid_client`. */
@@ -25,7 +24,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 
 /** What a failed sign-in means. @param address the identity provider */
 export function signInProblem(error: unknown, address: string): SignInFailed {
-  const { name, message, code, status, error: oauth, error_description: described, cause } = error as OauthFailure
+  const { name, code, status, error: oauth, error_description: described, cause } = error as OauthFailure
   const answer = cause instanceof Response ? cause : undefined
   const failed = (text: string): SignInFailed =>
     new SignInFailed(text, { status: status ?? answer?.status, cause: error })
@@ -53,7 +52,7 @@ export function signInProblem(error: unknown, address: string): SignInFailed {
     default:
       return name === 'TypeError' || code === 'OAUTH_TIMEOUT'
         ? failed(`${address} did not answer (${reasonOf(error)}). Check the address and the network.`)
-        : failed(`The sign-in failed: ${message} (${address}).`)
+        : failed(`The sign-in failed: ${reasonOf(error)} (${address}).`)
   }
 }
 

@@ -46,6 +46,11 @@ test.each<[string, object, string]>([
     Object.assign(new TypeError('fetch failed'), { cause: { code: 'ECONNREFUSED' } }),
     'did not answer (ECONNREFUSED)',
   ],
+  [
+    'JSON without a token',
+    { message: 'invalid', cause: new Error('no "access_token"') },
+    'failed: no "access_token" (',
+  ],
   ['anything else', { message: 'strange' }, 'The sign-in failed: strange (https://idp/token).'],
 ])('%s is explained', (_name, error, message) => {
   expect(signInProblem(error, 'https://idp/token').message).toContain(message)

@@ -52,6 +52,7 @@ const ROOM_CHECK_MS = 50
 export function startListener(
   { output, filter, history, place, nowMs }: ListenerDeps,
   resumeAfter: JournalId | undefined,
+  isCut = false,
 ) {
   /** Every event up to here was shown, filtered out, or reported as a gap. */
   let passed = resumeAfter ?? place()
@@ -126,12 +127,14 @@ export function startListener(
       // No batch can come between this comparison and the next line.
       if (!isBefore(passed, place())) {
         isLive = true
+        if (isCut) write(placeText(passed))
         return
       }
     }
   }
 
-  write(placeText(passed))
+  // Whoever resumes at the beginning of a journal that was cut would get a gap.
+  if (!isCut) write(placeText(passed))
   if (!isLive) {
     // Redis is away: the client comes back with its last place.
     catchUp().catch(() => output.destroy())

@@ -59,7 +59,7 @@ function aHub(mostPerTenant = 10, mostPerClient = 10) {
   return { hub, reads, batches, happen, trim: () => void entries.splice(0, entries.length - 1) }
 }
 
-async function listen(hub: LiveHub, tenant = 'acme', client?: string, resumeAfter?: JournalId, isSince = false) {
+async function listen(hub: LiveHub, tenant = 'acme', client?: string, resumeAfter?: JournalId, isCut = false) {
   const written: string[] = []
   const closers: (() => void)[] = []
   const output: EventOutput = {
@@ -71,7 +71,7 @@ async function listen(hub: LiveHub, tenant = 'acme', client?: string, resumeAfte
     destroy: () => {},
   }
   const seat = await hub.take(tenant, client)
-  seat.start(output, { filter: {}, resumeAfter, isSince, closeInMs: undefined })
+  seat.start(output, { filter: {}, resumeAfter, isCut, closeInMs: undefined })
   const count = (name: string): number => written.join('').split(`event: ${name}\n`).length - 1
   const leave = (): void => {
     for (const close of closers) close()
@@ -134,11 +134,11 @@ test.each([
   ['gets a gap if it has lost events since', true, false, 1],
   ['gets no gap if it has lost none', false, false, 0],
   ['gets no gap if it asks for what the journal has', true, true, 0],
-])('a listener with the place of an empty journal %s', async (_case, isTrimmed, isSince, gaps) => {
+])('a listener with the place of an empty journal %s', async (_case, isTrimmed, isCut, gaps) => {
   const { hub, happen, trim } = aHub()
   for (let i = 0; i < 10; i++) happen()
   if (isTrimmed) trim()
-  const { count } = await listen(hub, 'acme', undefined, BEGINNING, isSince)
+  const { count } = await listen(hub, 'acme', undefined, BEGINNING, isCut)
   await eventually(() => expect(count('event')).toBe(isTrimmed ? 1 : 10))
   expect(count('gap')).toBe(gaps)
 })

@@ -17,8 +17,8 @@ interface LiveHubDeps {
 interface AskedStream {
   readonly filter: LiveFilter
   readonly resumeAfter: JournalId | undefined
-  /** It begins with what the journal has from a time on, so nothing before that is missing. */
-  readonly isSince: boolean
+  /** It begins at a time before what is left of the journal, so nothing before that is missing. */
+  readonly isCut: boolean
   /** Undefined: the stream has no end. */
   readonly closeInMs: number | undefined
 }
@@ -160,7 +160,7 @@ export function createLiveHub({ journal, attempts, config, log }: LiveHubDeps) {
       }
       return {
         /** Begins to write to the output. The place is free again when the output is closed. */
-        start(output: EventOutput, { filter, resumeAfter, isSince, closeInMs }: AskedStream): void {
+        start(output: EventOutput, { filter, resumeAfter, isCut, closeInMs }: AskedStream): void {
           const listener = startListener(
             {
               output,
@@ -168,12 +168,13 @@ export function createLiveHub({ journal, attempts, config, log }: LiveHubDeps) {
               history: {
                 after: (place, count) =>
                   historyReads.run(client ?? `of ${tenant}`, () => journal.after(tenant, place, count)),
-                keeps: async (place) => (isSince && place === BEGINNING) || isKept(tenant, place),
+                keeps: async (place) => (isCut && place === BEGINNING) || isKept(tenant, place),
               },
               place: channel.place,
               nowMs: () => performance.now(),
             },
             resumeAfter,
+            isCut,
           )
           channel.listeners.add(listener)
           const expire = (): void => listener.end('the access token has expired')

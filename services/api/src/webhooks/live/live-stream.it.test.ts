@@ -119,6 +119,10 @@ test('a listener that comes back too late gets a gap', async () => {
     await eventually(() => expect(seen(late)).toEqual(kept))
     expect(late.events[0]).toMatchObject({ event: 'gap', data: { after, resumedAt: late.events[1]?.id } })
   }
+  // A stream that asks for more than the journal has gets no place before all of it.
+  const since = await listen('?callId=none&since=0001-01-01T00:00:00Z')
+  await eventually(() => expect(since.lastId()).toBeDefined())
+  expect([since.lastId(), since.events]).toEqual([second.lastId(), []])
 })
 
 test('a listener that has seen no event yet comes back and gets what it missed', async () => {

@@ -1,5 +1,5 @@
 import { AppError, canonicalCallId, EVENT_TYPES } from '@switchhook/contracts'
-import { createLiveAttemptStore, isJournalId } from '@switchhook/store'
+import { BEGINNING, createLiveAttemptStore, isJournalId } from '@switchhook/store'
 import type { Base } from '../../base.ts'
 import { feature } from '../../http/feature.ts'
 import { limitedClientOf, type RouteOf, reads } from '../../http/route.ts'
@@ -96,11 +96,11 @@ const streamEvents: RouteOf<
     if (!journal.isOn) throw new AppError('journal-off')
     const resumeAfter =
       lastEventId ?? (since === undefined ? undefined : await journal.before(caller.tenant, Date.parse(since)))
-    const isSince = lastEventId === undefined
+    const isCut = lastEventId === undefined && resumeAfter === BEGINNING && !(await journal.hasAll(caller.tenant))
     const seat = await hub.take(caller.tenant, limitedClientOf(caller))
     const filter = { ...wanted, ...(callId !== undefined && { callId: canonicalCallId(callId) }) }
     const closeInMs = caller.expiresAtMs === undefined ? undefined : caller.expiresAtMs - now()
-    return { status: 200, stream: (output) => seat.start(output, { filter, resumeAfter, isSince, closeInMs }) }
+    return { status: 200, stream: (output) => seat.start(output, { filter, resumeAfter, isCut, closeInMs }) }
   },
 }
 
