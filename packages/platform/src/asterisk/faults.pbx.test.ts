@@ -4,7 +4,7 @@ import { PlatformUnavailable } from '../platform.ts'
 import { describeWithAsterisk, type LabHarness } from '../testing/asterisk-lab.ts'
 import { openUnknown } from './leftovers/unknown-channels.ts'
 
-const { connected, held, ended } = CallState
+const { alerting, connected, held, ended } = CallState
 
 describeWithAsterisk('faults of a real Asterisk', (lab) => {
   let observer: Observer
@@ -56,6 +56,19 @@ describeWithAsterisk('faults of a real Asterisk', (lab) => {
     expect(observer.eventsOf(callId, on.alice).filter(({ state }) => state === ended)).toHaveLength(1)
     // The phone's call ends too.
     await on.until(() => lab().phone('alice').calls.length === 0)
+  })
+
+  test('a caller from before a cut of the link hangs up after it: the reason is reported', async () => {
+    const callId = await on.ring(on.alice)
+    await inState(callId, alerting)
+    await on.platform.answer({ ...leg(callId), holdFirst: [] })
+    await inState(callId, connected)
+    on.cutOff(true)
+    await on.until(() => on.platform.link !== 'connected')
+    on.cutOff(false)
+    await on.until(() => on.platform.link === 'connected')
+    await on.hangupRemotely(callId)
+    expect(await inState(callId, ended)).toMatchObject({ endReason: 1, endedBy: 2 })
   })
 
   test('the customer hangs up during a short pause of Redis: the reason is reported, and the link stays open', async () => {
