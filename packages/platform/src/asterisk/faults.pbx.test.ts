@@ -71,6 +71,15 @@ describeWithAsterisk('faults of a real Asterisk', (lab) => {
     expect(await inState(callId, ended)).toMatchObject({ endReason: 1, endedBy: 2 })
   })
 
+  test('a called party who does not ring yet is not dialled again, which would end the call', async () => {
+    const callId = newCallId()
+    await on.platform.dial({ ...leg(callId), destination: '+15550105', cli: null, correlationId: null })
+    for (let called = 0; called === 0; ) called = (await lab().world().channels()).length
+    await on.platform.due({ tenant: on.tenant, payload: { sessionId: callId, input: null } })
+    await on.until(() => [connected, ended].some((state) => state === observer.latest(callId, on.alice)?.state))
+    expect(observer.latest(callId, on.alice)).toMatchObject({ state: connected })
+  })
+
   test('the customer hangs up during a short pause of Redis: the reason is reported, and the link stays open', async () => {
     const callId = await talkingTo()
     on.memory.outage = new Unavailable('redis', 'paused')
