@@ -1,7 +1,7 @@
 import { cpSync, existsSync, globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Home, rememberPorts, repository, runningPid, startDaemon, stopDaemon } from '@switchhook/test-servers'
-import { request } from 'undici'
+import { Agent, request } from 'undici'
 
 export type PrivateAsterisk = Awaited<ReturnType<typeof privateAsterisk>>
 
@@ -75,10 +75,12 @@ export async function privateAsterisk(
   }
   const libraries = join(root, 'usr', 'lib', triplet)
   const [loader = ''] = globSync('usr/lib{64,}/ld-linux*', { cwd: root })
+  const url = new URL(`http://127.0.0.1:${http}`)
+  const tlsUrl = tls === undefined ? null : new URL(`https://127.0.0.1:${https}`)
   return {
-    url: new URL(`http://127.0.0.1:${http}`),
+    url,
     /** The same server over TLS; null without a certificate. */
-    tlsUrl: tls === undefined ? null : new URL(`https://127.0.0.1:${https}`),
+    tlsUrl,
     user: USER,
     /** The same for every login, because this Asterisk listens only on loopback. */
     password,
@@ -100,18 +102,22 @@ export async function privateAsterisk(
           join(run, 'etc', 'asterisk.conf'),
         ],
         env: process.env,
-        isReady: () => knowsPhones(`http://127.0.0.1:${http}`, password),
+        // Asterisk starts without TLS if another process has the port.
+        isReady: () => knowsPhones(tlsUrl ?? url, password),
         readyWithinMs: READY_WITHIN_MS,
       }),
     stop: async (): Promise<void> => void (await stopDaemon(home, 'asterisk', 10_000)),
   }
 }
 
+const dispatcher = new Agent({ connect: { rejectUnauthorized: false } })
+
 /** Asterisk answers before all of its modules are loaded. */
-async function knowsPhones(url: string, password: string): Promise<boolean> {
+async function knowsPhones(url: URL, password: string): Promise<boolean> {
   const authorization = `Basic ${Buffer.from(`${USER}:${password}`).toString('base64')}`
   try {
-    const { statusCode, body } = await request(`${url}/ari/endpoints/PJSIP`, {
+    const { statusCode, body } = await request(new URL('/ari/endpoints/PJSIP', url), {
+      dispatcher,
       headers: { authorization },
       reset: true,
     })

@@ -4,7 +4,7 @@ import { PlatformUnavailable } from '../platform.ts'
 import { describeWithAsterisk, type LabHarness } from '../testing/asterisk-lab.ts'
 import { openUnknown } from './leftovers/unknown-channels.ts'
 
-const { connected, held, ended } = CallState
+const { alerting, connected, held, ended } = CallState
 
 describeWithAsterisk('faults of a real Asterisk', (lab) => {
   let observer: Observer
@@ -56,6 +56,28 @@ describeWithAsterisk('faults of a real Asterisk', (lab) => {
     expect(observer.eventsOf(callId, on.alice).filter(({ state }) => state === ended)).toHaveLength(1)
     // The phone's call ends too.
     await on.until(() => lab().phone('alice').calls.length === 0)
+  })
+
+  test('a caller from before a cut of the link hangs up after it: the reason is reported', async () => {
+    const callId = await on.ring(on.alice)
+    await inState(callId, alerting)
+    await on.platform.answer({ ...leg(callId), holdFirst: [] })
+    await inState(callId, connected)
+    on.cutOff(true)
+    await on.until(() => on.platform.link !== 'connected')
+    on.cutOff(false)
+    await on.until(() => on.platform.link === 'connected')
+    await on.hangupRemotely(callId)
+    expect(await inState(callId, ended)).toMatchObject({ endReason: 1, endedBy: 2 })
+  })
+
+  test('a called party who does not ring yet is not dialled again, which would end the call', async () => {
+    const callId = newCallId()
+    await on.platform.dial({ ...leg(callId), destination: '+15550105', cli: null, correlationId: null })
+    for (let called = 0; called === 0; ) called = (await lab().world().channels()).length
+    await on.platform.due({ tenant: on.tenant, payload: { sessionId: callId, input: null } })
+    await on.until(() => [connected, ended].some((state) => state === observer.latest(callId, on.alice)?.state))
+    expect(observer.latest(callId, on.alice)).toMatchObject({ state: connected })
   })
 
   test('the customer hangs up during a short pause of Redis: the reason is reported, and the link stays open', async () => {

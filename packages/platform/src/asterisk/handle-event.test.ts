@@ -110,7 +110,7 @@ const phoneDials = (called: string, channel = aChannel('phone', '')) =>
   parts.handle({ kind: 'phone-dials', channel, endpoint: 'alice', called, asteriskId: 'pbx' })
 
 test('the end of an unmarked channel that Redis could not store is stored when it is repeated, with its reason', async () => {
-  const channel = aChannel('phone', '')
+  const channel = { ...aChannel('phone', ''), state: 'Ring' }
   await phoneDials('+15550123', channel)
   const end: PbxEvent = {
     kind: 'channel',
@@ -129,6 +129,18 @@ test('an agent who dials the own extension at the phone hears that it is busy', 
   await phoneDials(ALICE.extension)
   const session = await parts.sessions.find('acme', arrivedCallId('pbx', aChannel('phone', '')))
   expect(session?.group.legs.map(({ ending }) => ending?.endReason)).toEqual([EndReason.busy])
+})
+
+test('a caller whom the dialplan has answered before, and who hangs up after the talk, has not cancelled', async () => {
+  const [channel, input] = [aChannel('caller', ''), { channelId: 'caller', cause: 16, sipCode: null }]
+  const callId = arrivedCallId('pbx', channel)
+  await parts.handle({ kind: 'arrives', channel, called: ALICE.extension, asteriskId: 'pbx' })
+  for (const kind of ['ringing', 'up'] as const)
+    await parts.sessions.apply('acme', callId, { kind, channelId: `${callId}-2` })
+  await parts.sessions.apply('acme', callId, { kind: 'ready', channelId: `${callId}-2`, isUp: true })
+  await parts.handle({ kind: 'channel', channel, input: { kind: 'gone', ...input } })
+  const session = await parts.sessions.find('acme', callId)
+  expect(session?.group.legs.map(({ ending }) => ending?.endReason)).toEqual([EndReason.normal])
 })
 
 test('a call whose process died before it was claimed is claimed by a comparison, once', async () => {

@@ -61,7 +61,7 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
     const callId = arrivedCallId(asteriskId, channel)
     arrived.set(channel.id, { tenant, sessionId: callId })
     const { refusal, ...called } = await parties.called(tenant, agentUri)
-    const arrival = { tenant, callId, channelId: channel.id, from: channel.caller.number, called, refusal }
+    const arrival = { tenant, callId, ...callersEnd(channel), from: channel.caller.number, called, refusal }
     await sessions.begin(beginArrival(arrival, now()))
   }
 
@@ -73,7 +73,7 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
     const callId = arrivedCallId(asteriskId, channel)
     arrived.set(channel.id, { tenant, sessionId: callId })
     const { refusal, ...called } = await parties.called(tenant, event.called)
-    const dial = { commandId: null, cli: null, correlationId: null, channelId: channel.id }
+    const dial = { commandId: null, cli: null, correlationId: null, ...callersEnd(channel) }
     const caller = parties.agent(tenant, agentUri)
     await sessions.begin(beginDial({ tenant, callId, caller, called, refusal, ...dial }, now()))
   }
@@ -128,3 +128,5 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
     }
   }
 }
+
+const callersEnd = ({ id, state }: AriChannel) => ({ channelId: id, isUp: state === 'Up' })

@@ -48,8 +48,10 @@ export function remote(draft: Draft, call: SimulatedCall, action: RemoteAction):
     const unanswered = isCaller ? ENDINGS.cancelled : ENDINGS.rejected
     endCall(draft, call, call.phase === 'talking' ? ENDINGS.normal : unanswered, 'outside')
   } else if (call.phase === 'talking') {
+    const remoteHeld = action === 'hold'
     for (const leg of draft.legsOf(call.callId)) {
-      if (leg.remoteHeld !== (action === 'hold')) draft.report(leg, { remoteHeld: action === 'hold' })
+      // The target of a transfer does not talk yet.
+      if (leg.state !== CallState.alerting && leg.remoteHeld !== remoteHeld) draft.report(leg, { remoteHeld })
     }
   }
 }

@@ -64,6 +64,15 @@ test('a timer of a cancelled transfer does not answer for the target of the next
   expect(stateOf(callId, BOB)).toBe(alerting)
 })
 
+test('a customer who holds the call while the target rings does not hold the target', async () => {
+  const callId = await customerCall()
+  await transfer(callId, BOB)
+  await pass(1_000)
+  await simulator.remote(callId, 'hold')
+  const isHeld = [ALICE, BOB].map((agentUri) => observer.latest(callId, agentUri)?.remoteHeld)
+  expect(isHeld).toEqual([true, false])
+})
+
 test('a timer that a process of the previous version has set acts on a transfer', async () => {
   const callId = await customerCall()
   const write = storage.write.bind(storage)

@@ -47,9 +47,13 @@ export async function carryOut(deps: CarryOutDeps, session: SessionName, action:
       const isRefused = answer === undefined || (answer.status >= 400 && answer.status !== EXISTS)
       return isRefused ? { kind: 'refused', channelId: action.channelId } : undefined
     }
-    case 'dial':
-      await ari.request('POST', `${channelPath(action.channelId)}/dial`, { timeout: String(ringSeconds) })
+    case 'dial': {
+      // A second INVITE ends a call that does not ring yet. The first one has created the media.
+      const path = channelPath(action.channelId)
+      const { status } = await ari.request('GET', `${path}/variable`, { variable: 'CHANNEL(rtp,dest)' })
+      if (status !== 200) await ari.request('POST', `${path}/dial`, { timeout: String(ringSeconds) })
       return undefined
+    }
     case 'claim': {
       // The end of a channel that we did not create is not reported otherwise.
       const source = { eventSource: `channel:${action.channelId}` }

@@ -15,6 +15,8 @@ export interface Dial extends Pick<SimulatedCall, 'callId' | 'caller' | 'called'
   readonly refusal: Refusal | null
   /** The phone's own channel, if the agent dialled there. */
   readonly channelId: string | null
+  /** The dialplan has answered the channel. */
+  readonly isUp?: boolean
 }
 
 export function beginDial(dial: Dial, atMs: number): Stepped {
@@ -26,23 +28,24 @@ export function beginDial(dial: Dial, atMs: number): Stepped {
   const draft = new SessionDraft(newSession(group, 1), atMs, { commandId })
   const call = draft.calls.call(callId)
   if (refusal !== null && call !== undefined) endCall(draft.calls, call, ENDINGS[refusal], 'outside')
-  if (channelId !== null && caller.kind === 'agent') arrive(draft, channelId, caller.agentUri)
+  if (channelId !== null && caller.kind === 'agent') arrive(draft, channelId, caller.agentUri, dial)
   return finishStep(draft)
 }
 
-export interface Arrival extends Pick<Dial, 'tenant' | 'callId' | 'called' | 'refusal'> {
+export interface Arrival extends Pick<Dial, 'tenant' | 'callId' | 'called' | 'refusal' | 'isUp'> {
   readonly channelId: string
   /** The caller's number as Asterisk reports it. */
   readonly from: string
 }
 
 /** An outside party calls an agent. The agent's leg begins when the phone rings. */
-export function beginArrival({ tenant, callId, channelId, from, called, refusal }: Arrival, atMs: number): Stepped {
+export function beginArrival(arrival: Arrival, atMs: number): Stepped {
+  const { tenant, callId, channelId, from, called, refusal } = arrival
   const caller = named({ kind: 'outside', address: from }, callId)
   const group: CallGroup = { tenant, sessionId: callId, step: 0, calls: {}, legs: [], commands: [] }
   const draft = new SessionDraft(newSession(group, 1), atMs, { commandId: null })
   draft.calls.putCall(newCall({ callId, phase: refusal === null ? 'seized' : 'over', caller, called }))
-  arrive(draft, channelId, lineOf(caller))
+  arrive(draft, channelId, lineOf(caller), arrival)
   return finishStep(draft)
 }
 
@@ -56,9 +59,10 @@ export function beginLine(
   return step(newSession(group, 0), opens, atMs)
 }
 
-function arrive(draft: SessionDraft, channelId: string, line: string): void {
-  draft.put({ ...newChannel({ id: channelId, line, origin: 'arrived', askedAtMs: draft.atMs }), isReady: true })
-  draft.actions.push({ kind: 'claim', channelId })
+function arrive(draft: SessionDraft, id: string, line: string, { isUp }: Pick<Dial, 'isUp'>): void {
+  const channel = newChannel({ id, line, origin: 'arrived', askedAtMs: draft.atMs })
+  draft.put({ ...channel, isReady: true, ...(isUp === true && { state: 'up' }) })
+  draft.actions.push({ kind: 'claim', channelId: id })
 }
 
 const named = (party: Party, callId: CallId): Party =>
