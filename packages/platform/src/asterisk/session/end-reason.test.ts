@@ -7,8 +7,6 @@ const channel = (state: Channel['state'], origin: Channel['origin'] = 'placed'):
   state,
 })
 
-const dialled: Channel = { ...channel('asked'), isDialled: true }
-
 test.each<[string, Channel, number, number | null, EndReason]>([
   ['hung up after the answer', channel('up'), 16, null, EndReason.normal],
   ['hung up, and Asterisk knows no cause', channel('up'), 0, null, EndReason.normal],
@@ -23,8 +21,6 @@ test.each<[string, Channel, number, number | null, EndReason]>([
   ['answered elsewhere', channel('ringing'), 26, null, EndReason.answeredElsewhere],
   ['rang without an answer', channel('ringing'), 19, 480, EndReason.noAnswer],
   ['never rang', channel('asked'), 19, 480, EndReason.deviceUnavailable],
-  ['an outside party whose carrier does not report that it rings', dialled, 19, 480, EndReason.noAnswer],
-  ['no answer of the trunk', dialled, 18, 408, EndReason.deviceUnavailable],
   ['the trunk refused', channel('asked'), 34, 503, EndReason.failed],
 ])('%s', (_name, ended, cause, sipCode, endReason) => {
   expect(howEnded(ended, cause, sipCode)).toEqual({ endReason, cause, sipCode })

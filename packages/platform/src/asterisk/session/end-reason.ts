@@ -21,9 +21,7 @@ const UNANSWERED: Readonly<Record<number, EndReason>> = {
 const ANSWERED: Readonly<Record<number, EndReason>> = { 20: deviceUnavailable, 44: deviceUnavailable }
 
 const NORMAL_CAUSES = [0, 16]
-/** No answer from a user who has been alerted. */
-const ALERTED = 19
-const NO_ANSWER_CAUSES = [18, ALERTED]
+const NO_ANSWER_CAUSES = [18, 19]
 const REQUEST_TERMINATED = 487
 
 /** Why a channel ended, from the Q.850 cause and the SIP status that Asterisk reports. */
@@ -31,14 +29,12 @@ export function howEnded(channel: Channel, cause: number, sipCode: number | null
   return { endReason: endReasonOf(channel, cause, sipCode), cause, sipCode }
 }
 
-function endReasonOf({ state, origin, isDialled }: Channel, cause: number, sipCode: number | null): EndReason {
+function endReasonOf({ state, origin }: Channel, cause: number, sipCode: number | null): EndReason {
   const isNormal = NORMAL_CAUSES.includes(cause)
   if (state === 'up') return isNormal ? normal : (ANSWERED[cause] ?? (cause === 127 ? normal : failed))
   if (sipCode === REQUEST_TERMINATED) return cancelled
   if (isNormal) return origin === 'arrived' ? cancelled : rejected
-  // Many carriers do not report that an outside party rings. Only outside parties are dialled.
-  const hasRung = state === 'ringing' || (isDialled && cause === ALERTED)
-  if (NO_ANSWER_CAUSES.includes(cause)) return hasRung ? noAnswer : deviceUnavailable
+  if (NO_ANSWER_CAUSES.includes(cause)) return state === 'ringing' ? noAnswer : deviceUnavailable
   return UNANSWERED[cause] ?? failed
 }
 
