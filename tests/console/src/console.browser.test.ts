@@ -224,6 +224,29 @@ scenes('the console in a browser', () => {
     await traffic
   })
 
+  test('the dialog that recovers counts once, while messages keep making the screen old', async () => {
+    receiver.answer('/counted', { status: 401 })
+    const { id } = await subscribe(receiver.url('/counted'), 'Counted', 'globex')
+    await publishEvents(1, 'globex')
+    const { page, open, signIn } = await visitor('globex-admin')
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(`${request.method()} ${new URL(request.url()).pathname}`))
+    const countOf = (request: string) => asked.filter((one) => one === request).length
+    await open(`endpoints/${id}`)
+    await signIn()
+    await page.getByRole('button', { name: 'Recover parked' }).click()
+    await page.getByText('This sends', { exact: false }).waitFor()
+    const path = `/api/v1/webhooks/subscriptions/${id}`
+    const readBefore = countOf(`GET ${path}`)
+    const seen = new AbortController()
+    const traffic = publishEvents(200, 'globex', { everyMs: 100, until: seen.signal })
+    await eventually(() => expect(countOf(`GET ${path}`)).toBeGreaterThan(readBefore + 2), { timeoutMs: 30_000 })
+    expect(countOf(`POST ${path}/recover`)).toBe(1)
+    seen.abort()
+    await traffic
+    await call('DELETE', path, undefined, 'globex')
+  })
+
   test('more than 1,000 endpoints: the list says so, and loads more', async () => {
     const { page, open, signIn } = await visitor('acme-viewer')
     const total = 1_250
