@@ -2,12 +2,15 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { RabbitmqControl } from '@switchhook/test-servers'
 
-const SETTINGS = { memory: 'set_vm_memory_high_watermark', disk: 'set_disk_free_limit' } as const
-const ALARMING = { memory: '0', disk: '900000GB' } as const
+const SETTERS = {
+  memory: 'vm_memory_monitor:set_vm_memory_high_watermark',
+  disk: 'rabbit_disk_monitor:set_disk_free_limit',
+} as const
+const ALARMING = { memory: '0.0', disk: '"900000GB"' } as const
 /** RabbitMQ's defaults. */
-const DEFAULTS = { memory: '0.4', disk: '50MB' } as const
+const DEFAULTS = { memory: '0.4', disk: '"50MB"' } as const
 
-type Kind = keyof typeof SETTINGS
+type Kind = keyof typeof SETTERS
 
 /**
  * RabbitMQ's resource alarms. An alarm affects the whole broker: raise one only in a test that runs alone, and clear it.
@@ -18,7 +21,8 @@ export function brokerAlarm() {
   if (control === undefined) return undefined
   const { command, args, env } = JSON.parse(control) as RabbitmqControl
   const set = async (kind: Kind, limit: string): Promise<void> => {
-    const all = [...args, SETTINGS[kind], limit]
+    // The commands for this return before the alarm has reached the connections. Asking for the alarms waits until it has.
+    const all = [...args, 'eval', `ok = ${SETTERS[kind]}(${limit}), rabbit_alarm:get_alarms().`]
     await promisify(execFile)(command, all, { env: { ...process.env, ...env }, timeout: 20_000 })
   }
   const raised = new Set<Kind>()

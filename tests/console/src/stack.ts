@@ -62,10 +62,10 @@ export const ring = (agentUri: string, from: string, tenant: Tenant = 'acme') =>
 export const hangUp = (callId: string, agentUri: string, tenant: Tenant = 'acme') =>
   call('POST', `/api/v1/voice/calls/${callId}/hangup`, { agentUri }, tenant)
 
-export async function callAndHangUp(agentUri: string, from: string): Promise<void> {
-  const { callId } = await ring(agentUri, from)
-  await call('POST', `/api/v1/voice/calls/${callId}/answer`, { agentUri })
-  await eventually(() => hangUp(callId, agentUri))
+export async function callAndHangUp(agentUri: string, from: string, tenant: Tenant = 'acme'): Promise<void> {
+  const { callId } = await ring(agentUri, from, tenant)
+  await call('POST', `/api/v1/voice/calls/${callId}/answer`, { agentUri }, tenant)
+  await eventually(() => hangUp(callId, agentUri, tenant))
 }
 
 interface Pace {

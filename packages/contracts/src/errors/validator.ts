@@ -133,7 +133,11 @@ export function inWords(types: readonly string[]): string {
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
 }
 
-const PATTERNS: Readonly<Record<string, string>> = { '^[!-~]+$': 'must be visible ASCII, without spaces' }
+const PATTERNS: Readonly<Record<string, string>> = {
+  '^[!-~]+$': 'must be visible ASCII, without spaces',
+  // Of a phone number that is searched for.
+  '^[+(]?(\\D*\\d){4}[\\d ().\\/-]*$': 'must be a phone number, or at least its last four digits',
+}
 
 const FORMATS: Readonly<Record<string, string>> = {
   'date-time': 'must be an RFC 3339 time, such as 2026-11-20T17:06:01Z',

@@ -34,7 +34,8 @@ export function RecoverDialog({ subscriptionId, name, reason: startReason = '', 
     ...(eventType !== '' && { eventTypes: [eventType as EventType] }),
   }
   const counting = useQuery({
-    queryKey: ['delivery', 'recovery-count', subscriptionId, reason, eventType],
+    // Not of the group `delivery`, because the stream would count again each second.
+    queryKey: ['recovery-count', subscriptionId, reason, eventType],
     queryFn: () => client.subscriptions.recover(subscriptionId, { ...wish, dryRun: true }),
   })
   const found = counting.data?.count

@@ -67,18 +67,18 @@ test('events are listed in pages', async () => {
   ])
 })
 
-test.each([
+test.each<[string, string, string?]>([
   ['callId=', '/callId'],
   [`correlationId=${'x'.repeat(257)}`, '/correlationId'],
-  ['number=123', '/number'],
+  ['number=123', '/number', 'must be a phone number, or at least its last four digits'],
   ['number=sip', '/number'],
   ['eventType=call', '/eventType'],
   ['from=yesterday', '/from'],
   ['limit=0', '/limit'],
   ['cursor=x', '/cursor'],
-])('%s is rejected', async (query, pointer) => {
+])('%s is rejected', async (query, pointer, detail = expect.any(String)) => {
   expect(await listed(`?${query}`)).toMatchObject({
     status: 400,
-    body: { code: 'invalid-request', errors: [{ pointer }] },
+    body: { code: 'invalid-request', errors: [{ pointer, detail }] },
   })
 })

@@ -503,6 +503,13 @@ test.each<[string, () => Promise<RecoveryId>]>([
   expect(await stepsUntil(id, 'done')).toMatchObject({ sent: 12 })
 })
 
+test('a recovery without anything to send ends, also while the subscription is paused', async () => {
+  await change({ paused: true })
+  const id = await begin()
+  await step()
+  expect(await read(id)).toMatchObject({ state: 'done', found: 0, sent: 0 })
+})
+
 test('a paused subscription does not pause a backfill, because the journal forgets its events', async () => {
   await change({ paused: true })
   await happen(...Array.from({ length: 3 }, () => ({})))

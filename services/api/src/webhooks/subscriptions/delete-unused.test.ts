@@ -16,11 +16,13 @@ async function fall(
     leased = 0,
     isFirst = true,
     seconds = 60,
+    isLast = true,
   }: {
     readonly atRemoval?: Subscription | undefined
     readonly leased?: number
     readonly isFirst?: boolean
     readonly seconds?: number | null
+    readonly isLast?: boolean
   } = {},
 ) {
   const happened: string[] = []
@@ -37,7 +39,8 @@ async function fall(
     held: { lookSoon: async () => {}, count: async () => ({ count: leased, leased, oldestAt: null }) },
     state: {
       commit: async (_tenant, { timers: [timer] }) => {
-        happened.push(`again in ${timer?.dueInMs}`)
+        const payload = timer?.payload as { readonly isLast?: boolean } | undefined
+        happened.push(`${payload?.isLast === true ? 'for the last time' : 'again'} in ${timer?.dueInMs}`)
         return 'committed'
       },
     },
@@ -52,7 +55,7 @@ async function fall(
   })
   await handle?.({
     tenant: present.tenant,
-    payload: { subscriptionId: present.id, sinceMs, ...(seconds !== null && { seconds }) },
+    payload: { subscriptionId: present.id, sinceMs, ...(seconds !== null && { seconds }), ...(isLast && { isLast }) },
   })
   return happened
 }
@@ -61,6 +64,12 @@ const { deleteAfterUnusedSeconds: _, ...kept } = present
 
 test.each<[string, Parameters<typeof fall>, string[]]>([
   ['nobody has ever received', [present, NOW - MINUTE, null], ['deleted', 'subscription.deleted']],
+  [
+    'the process can die after the deletion',
+    [present, NOW - MINUTE, null, { isLast: false }],
+    ['for the last time in 0'],
+  ],
+  ['the process died after the deletion', [undefined, NOW - MINUTE, null], ['subscription.deleted']],
   ['nobody has received for long', [present, NOW - 10 * MINUTE, NOW - MINUTE], ['deleted', 'subscription.deleted']],
   ['a client deletes it at this moment', [present, NOW - MINUTE, null, { isFirst: false }], ['deleted']],
   ['somebody received a moment ago', [present, NOW - 10 * MINUTE, NOW - 1_000], ['again in 59000']],
@@ -79,7 +88,7 @@ test.each<[string, Parameters<typeof fall>, string[]]>([
     [present, NOW - MINUTE, null, { atRemoval: { ...present, deleteAfterUnusedSeconds: 604_800 } }],
     [],
   ],
-  ['the subscription is gone', [undefined, NOW - MINUTE, null], []],
+  ['a client has deleted it', [undefined, NOW - MINUTE, null, { isLast: false }], []],
 ])('%s', async (_name, args, happened) => expect(await fall(...args)).toEqual(happened))
 
 test('only a subscription with the setting gets a timer', async () => {

@@ -20,6 +20,8 @@ interface Payload {
   readonly sinceMs: number
   /** The setting that the timer belongs to. Absent in timers of earlier versions. */
   readonly seconds?: number
+  /** Set before the deletion: a process that dies after it leaves this timer, whose next run makes the audit entry. */
+  readonly isLast?: boolean
 }
 
 /**
@@ -34,9 +36,10 @@ export async function watchUse(
   { id, tenant, deleteAfterUnusedSeconds: seconds }: Pick<Subscription, 'id' | 'tenant' | 'deleteAfterUnusedSeconds'>,
   sinceMs: number,
   leftMs?: number,
+  last: Pick<Payload, 'isLast'> = {},
 ): Promise<void> {
   if (seconds === undefined) return
-  const payload: Payload = { subscriptionId: id, sinceMs, seconds }
+  const payload: Payload = { subscriptionId: id, sinceMs, seconds, ...last }
   const timer = { id: `unused:${id}:${seconds}`, dueInMs: leftMs ?? seconds * 1_000, payload }
   await state.commit(tenant, { records: [], events: [], timers: [timer] })
 }
@@ -48,8 +51,15 @@ const KEPT = new Error('the setting was changed')
 export const createDeleteUnused =
   ({ subscriptions, pullers, held, state, auditLog, log, now }: UnusedDeps): TimerOwners[string] =>
   async ({ tenant, payload }) => {
-    const { subscriptionId: id, sinceMs, seconds } = payload as Payload
+    const { subscriptionId: id, sinceMs, seconds, isLast = false } = payload as Payload
+    const which = { tenant, subscriptionId: id }
+    async function conclude(): Promise<void> {
+      await auditLog.recordOwn(tenant, 'subscription.deleted', { subscriptionId: id })
+      await held.lookSoon(which)
+      log.info('a pull subscription was deleted, because no client received its deliveries', which)
+    }
     const watched = await subscriptions.find(tenant, id)
+    if (watched === undefined && isLast) return conclude()
     if (watched?.deleteAfterUnusedSeconds === undefined) return
     // Of an earlier version. The setting may have another timer by now, so the whole time begins again.
     if (seconds === undefined) return watchUse(state, watched, now())
@@ -59,18 +69,15 @@ export const createDeleteUnused =
     const usedAtMs = leased > 0 ? now() : Math.max(sinceMs, lastAtMs ?? 0)
     const leftMs = usedAtMs + seconds * 1_000 - now()
     if (leftMs > 0) return watchUse(state, watched, sinceMs, leftMs)
-    let isRemoved: boolean
-    try {
-      isRemoved = await subscriptions.remove(tenant, id, (present) => {
+    if (!isLast) return watchUse(state, watched, sinceMs, 0, { isLast: true })
+    const isRemoved = await subscriptions
+      .remove(tenant, id, (present) => {
         // The change has set a timer of its own.
         if (present.deleteAfterUnusedSeconds !== seconds) throw KEPT
       })
-    } catch (error) {
-      if (error === KEPT) return
-      throw error
-    }
-    if (isRemoved) await auditLog.recordOwn(tenant, 'subscription.deleted', { subscriptionId: id })
-    const which = { tenant, subscriptionId: id }
-    await held.lookSoon(which)
-    log.info('a pull subscription was deleted, because no client received its deliveries', which)
+      .catch((error: unknown) => {
+        if (error === KEPT) return false
+        throw error
+      })
+    if (isRemoved) await conclude()
   }
