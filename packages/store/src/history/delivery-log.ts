@@ -1,3 +1,4 @@
+import { Unavailable } from '@switchhook/contracts'
 import { getOrCreate } from '@switchhook/runtime'
 import { eventKey, eventsKey, logKey } from '../keys.ts'
 import type { ScriptPart } from '../redis/commands.ts'
@@ -39,12 +40,17 @@ export const createDeliveryLog = (redis: Redis, limits: DeliveryLogLimits) => ({
       return { keys: [eventKey(event.eventId)], args: [eventJson(event), Math.max(1, leftMs)] }
     })
     const additions = additionsOf(events, limits)
-    await pipeline(redis, (commands) => [
+    const rest = pipeline(redis, (commands) => [
       commands.runParts('history/add-events', additions),
       commands.runParts('history/write-records', records),
     ])
     // Last: it alone grows with every repeat, and the rest is repeated for as long as one primary of a cluster is away.
+    await rest.catch((error: unknown) => {
+      // What Redis refuses is not repeated, and the other parts are written.
+      if (error instanceof Unavailable) throw error
+    })
     await redis[run]((commands) => commands.runParts('history/index-pending', pending.parts, pending.shared))
+    await rest
   },
 })
 

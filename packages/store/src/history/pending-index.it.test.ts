@@ -8,7 +8,7 @@ import {
   type Tenant,
 } from '@switchhook/contracts'
 import { type TestRedis, useRedis } from '@switchhook/testkit'
-import { eventKey } from '../keys.ts'
+import { eventKey, logKey } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { createDeliveryLog } from './delivery-log.ts'
 import { createDeliveryLogReader } from './delivery-log-reader.ts'
@@ -62,6 +62,15 @@ test("a delivery is found by its id alone, even if its subscription's list no lo
         firstDueAt: fannedOutAt,
       })
     }
+  }
+})
+
+test('a list that Redis refuses to extend does not keep the other deliveries of the batch out of the index', async () => {
+  const [refused, other] = [eventFor([newSubscriptionId()]), eventFor([newSubscriptionId()], 'globex')]
+  for (const id of refused.subscriptionIds) await redis[run]((commands) => commands.set(logKey(id), ''))
+  await expect(write([refused, other])).rejects.toThrow('WRONGTYPE')
+  for (const deliveryId of deliveriesOf(other)) {
+    expect(await find(deliveryId, 'globex')).toMatchObject({ eventId: other.eventId })
   }
 })
 

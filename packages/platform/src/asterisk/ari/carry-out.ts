@@ -3,7 +3,7 @@ import type { Parties } from '../parties.ts'
 import type { Action } from '../session/action.ts'
 import type { Input } from '../session/input.ts'
 import { type AriClient, applicationPath, bridgePath, channelPath, type Query } from './ari-client.ts'
-import { MARK_VARIABLE, markOf, type SessionName } from './channel-mark.ts'
+import { DIALLED_VARIABLE, MARK_VARIABLE, markOf, type SessionName } from './channel-mark.ts'
 
 export interface CarryOutDeps extends Pick<Parties, 'endpointOf' | 'shownAs' | 'cliOf'> {
   readonly ari: AriClient
@@ -48,10 +48,13 @@ export async function carryOut(deps: CarryOutDeps, session: SessionName, action:
       return isRefused ? { kind: 'refused', channelId: action.channelId } : undefined
     }
     case 'dial': {
-      // A second INVITE ends a call that does not ring yet. The first one has created the media.
+      // A second INVITE ends a call that does not ring yet. Asterisk shows no trace of the first until media come.
       const path = channelPath(action.channelId)
-      const { status } = await ari.request('GET', `${path}/variable`, { variable: 'CHANNEL(rtp,dest)' })
-      if (status !== 200) await ari.request('POST', `${path}/dial`, { timeout: String(ringSeconds) })
+      const { status } = await ari.request('GET', `${path}/variable`, { variable: DIALLED_VARIABLE })
+      if (status === 200) return undefined
+      await ari.request('POST', `${path}/dial`, { timeout: String(ringSeconds) })
+      // Last: a channel without the variable is dialled again. A party who is never called would not time out.
+      await ari.request('POST', `${path}/variable`, { variable: DIALLED_VARIABLE, value: '1' })
       return undefined
     }
     case 'claim': {

@@ -7,6 +7,9 @@ import type { AriChannel } from './ari-model.ts'
  */
 export const MARK_VARIABLE = 'SH_CALL'
 
+/** The channel variable of a channel that has been dialled. */
+export const DIALLED_VARIABLE = 'SH_DIALLED'
+
 export interface SessionName {
   readonly tenant: Tenant
   readonly sessionId: CallId
