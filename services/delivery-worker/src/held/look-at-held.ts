@@ -39,8 +39,11 @@ const LAPSED_AT_ONCE = 100
 /** Deliveries that the first look after a pause publishes. Each further one publishes twice as many, up to the second. */
 const FIRST_RELEASE = 100
 const MOST_RELEASED = 2_000
-/** How long a worker remembers its pace. Meanwhile another one may look: a cool-down, or a pause, can be over by then. */
-const PACE_MEMORY_MS = 10_000
+/**
+ * How long a worker remembers its pace while others look. Shorter than a cool-down, which others may have seen begin and
+ * end; long, because a worker among many that has forgotten it begins slowly in the middle of a release.
+ */
+const PACE_MEMORY_MS = 25_000
 /** More subscriptions than are resumed at a time. Beyond it, a release begins slowly again. */
 const MAX_PACES = 10_000
 /**
