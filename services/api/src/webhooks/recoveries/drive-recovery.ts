@@ -50,8 +50,9 @@ export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact) {
       if (present.state !== 'running') return present.isSending ? write(released) : { result: undefined }
       const { health, subscription } = await deps.look({ tenant, subscriptionId: present.subscriptionId })
       if (subscription === undefined) return write(cancelled(released, 'subscription-deleted', nowMs))
-      // It would wait for a pause or a cool-down to end, and keep others from beginning, to send nothing.
-      if (present.found === 0) return write(done(released, nowMs))
+      // It would wait for a pause or a cool-down to end, and keep others from beginning, to send nothing. What has lost its
+      // body counts as failed from the beginning.
+      if (present.found === present.failed) return write(done(released, nowMs))
 
       if (await isInVain(present)) {
         // First, because the change ends this step. The next 2xx begins with what this recovery has not read.

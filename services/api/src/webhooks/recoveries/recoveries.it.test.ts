@@ -510,6 +510,15 @@ test('a recovery without anything to send ends, also while the subscription is p
   expect(await read(id)).toMatchObject({ state: 'done', found: 0, sent: 0 })
 })
 
+test('a backfill that finds only events without data ends, also while the subscription is disabled', async () => {
+  await change({ enabled: false })
+  await happen({ dataJson: JSON.stringify({ text: 'x'.repeat(20_000) }) })
+  const id = await beginBackfill()
+  await step()
+  expect(await read(id)).toMatchObject({ state: 'done', found: 1, failed: 1, skipped: 0 })
+  expect(await counted()).toMatchObject({ done: 1, cancelled: 0 })
+})
+
 test('a paused subscription does not pause a backfill, because the journal forgets its events', async () => {
   await change({ paused: true })
   await happen(...Array.from({ length: 3 }, () => ({})))

@@ -17,12 +17,14 @@ async function fall(
     isFirst = true,
     seconds = 60,
     isLast = true,
+    lookSoon = async () => {},
   }: {
     readonly atRemoval?: Subscription | undefined
     readonly leased?: number
     readonly isFirst?: boolean
     readonly seconds?: number | null
     readonly isLast?: boolean
+    readonly lookSoon?: () => Promise<void>
   } = {},
 ) {
   const happened: string[] = []
@@ -36,7 +38,7 @@ async function fall(
       },
     },
     pullers: { find: async () => ({ lastAtMs, pullers: [] }) },
-    held: { lookSoon: async () => {}, count: async () => ({ count: leased, leased, oldestAt: null }) },
+    held: { lookSoon, count: async () => ({ count: leased, leased, oldestAt: null }) },
     state: {
       commit: async (_tenant, { timers: [timer] }) => {
         const payload = timer?.payload as { readonly isLast?: boolean } | undefined
@@ -53,10 +55,13 @@ async function fall(
     log: { info: () => {} },
     now: () => NOW,
   })
-  await handle?.({
-    tenant: present.tenant,
-    payload: { subscriptionId: present.id, sinceMs, ...(seconds !== null && { seconds }), ...(isLast && { isLast }) },
-  })
+  const payload = {
+    subscriptionId: present.id,
+    sinceMs,
+    ...(seconds !== null && { seconds }),
+    ...(isLast && { isLast }),
+  }
+  await handle?.({ tenant: present.tenant, payload }).catch(() => happened.push('tried again'))
   return happened
 }
 
@@ -70,6 +75,11 @@ test.each<[string, Parameters<typeof fall>, string[]]>([
     ['for the last time in 0'],
   ],
   ['the process died after the deletion', [undefined, NOW - MINUTE, null], ['subscription.deleted']],
+  [
+    'Redis fails after the deletion: the next try makes the only entry',
+    [present, NOW - MINUTE, null, { lookSoon: () => Promise.reject(new Error('away')) }],
+    ['deleted', 'tried again'],
+  ],
   ['nobody has received for long', [present, NOW - 10 * MINUTE, NOW - MINUTE], ['deleted', 'subscription.deleted']],
   ['a client deletes it at this moment', [present, NOW - MINUTE, null, { isFirst: false }], ['deleted']],
   ['somebody received a moment ago', [present, NOW - 10 * MINUTE, NOW - 1_000], ['again in 59000']],

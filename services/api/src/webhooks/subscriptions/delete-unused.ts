@@ -54,8 +54,9 @@ export const createDeleteUnused =
     const { subscriptionId: id, sinceMs, seconds, isLast = false } = payload as Payload
     const which = { tenant, subscriptionId: id }
     async function conclude(): Promise<void> {
-      await auditLog.recordOwn(tenant, 'subscription.deleted', { subscriptionId: id })
+      // First, because it can fail: then all of this runs again, and a second audit entry would look like a second deletion.
       await held.lookSoon(which)
+      await auditLog.recordOwn(tenant, 'subscription.deleted', { subscriptionId: id })
       log.info('a pull subscription was deleted, because no client received its deliveries', which)
     }
     const watched = await subscriptions.find(tenant, id)
