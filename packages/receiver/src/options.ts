@@ -53,7 +53,7 @@ export interface ReceiverOptions<Tx> {
   /** The event was applied, and `missed` events before it were not. They are late, or lost. Fails as `onStale` does. */
   readonly onGap?: (event: AnyEvent, missed: number) => Promise<void> | void
   /** Default: `console.error`. */
-  readonly onError?: (error: unknown, event?: AnyEvent) => void
+  readonly onError?: (error: unknown, event?: AnyEvent) => Promise<void> | void
 }
 
 /** Thrown by a handler: the delivery is answered 422, and parked without a retry. */

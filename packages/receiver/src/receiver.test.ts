@@ -324,6 +324,18 @@ test('secrets that cannot be asked for are answered 503', async () => {
   expect((await observed({ secrets }).send())[0]).toBe(503)
 })
 
+test('onError that fails later does not end the process', async () => {
+  const failures: unknown[] = []
+  const noted = jest.spyOn(console, 'error').mockImplementation((error) => void failures.push(error))
+  const { send } = observed({
+    on: { other: () => Promise.reject(new Error('no')) },
+    onError: async () => Promise.reject(new Error('the log is away')),
+  })
+  expect((await send())[0]).toBe(500)
+  expect(failures).toEqual([new Error('the log is away')])
+  noted.mockRestore()
+})
+
 test('onStale or onGap that fails is noted, and the event stays done', async () => {
   const fail = async (): Promise<void> => {
     throw new Error('no')

@@ -88,15 +88,12 @@ export function createReceiver<Tx>(options: ReceiverOptions<Tx>): Receiver {
   }
 }
 
-/** A failing `onError` must not end the process. */
+/** A failing `onError` must not end the process, also if it is asynchronous. */
 const safely =
   (onError: NonNullable<ReceiverOptions<unknown>['onError']>) =>
-  (error: unknown, event?: AnyEvent): void => {
-    try {
-      onError(error, event)
-    } catch (failure) {
-      report(failure)
-    }
+  (...about: Parameters<typeof onError>): void => {
+    // At once: nothing is awaited before.
+    void (async () => onError(...about))().catch(report)
   }
 
 /** Without `onError`, a failing handler would leave no trace. */

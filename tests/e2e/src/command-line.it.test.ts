@@ -100,6 +100,11 @@ test.each([
   expect(server.requests()).toEqual([])
 })
 
+test('listen sends nothing but deliveries to the address', async () => {
+  await withToken().run(['listen', '--forward-to', server.url('/hook')])
+  expect(server.requests().map(({ path }) => path)).toEqual([expect.stringMatching('^/api/v1/')])
+})
+
 test('a server that is older than the sign-in', async () => {
   server.answer('/api/v1/sign-in', problem(404, 'not-found'))
   const { code, stderr } = await newUser().run(['login', server.url('')])

@@ -33,10 +33,20 @@ export async function forward(
   }
 }
 
-/** @throws CliError if `fetch` refuses the port, as browsers do. Nothing is sent: there is no cache to answer from. */
+/** With a dispatcher of Node in place of a connection. `cache: 'only-if-cached'` would send: Node does not look at it. */
+const SEND_NOTHING = {
+  method: 'GET',
+  dispatcher: {
+    dispatch: () => {
+      throw new Error('nothing is sent')
+    },
+  } as never,
+}
+
+/** @throws CliError if `fetch` refuses the port, as browsers do. Nothing is sent. */
 export async function checkPort(target: URL): Promise<void> {
   try {
-    await fetch(target, { cache: 'only-if-cached', mode: 'same-origin' })
+    await fetch(target, SEND_NOTHING)
   } catch (error) {
     if (!String((error as Error).cause).includes('bad port')) return
     throw usage(`Port ${target.port} is reserved: let your application use another.`)

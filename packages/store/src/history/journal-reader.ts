@@ -69,10 +69,12 @@ export function createJournalReader(redis: Redis, { size, retentionMs }: Journal
       )
       return found.map(parseEntry)
     },
-    /** The place of the last entry before a time, in ms since 1970; `BEGINNING` if there is none. */
-    before: async (tenant: Tenant, ms: number): Promise<JournalId> =>
+    /** The place of the last entry before a time, in ms since 1970; `BEGINNING` if there is none, or only removed ones. */
+    async before(tenant: Tenant, ms: number): Promise<JournalId> {
       // Redis refuses a range that ends before the first possible id.
-      ms < 1 ? BEGINNING : lastUntil(tenant, `(${beginningAt(ms)}`),
+      const last = ms < 1 ? BEGINNING : await lastUntil(tenant, `(${beginningAt(ms)}`)
+      return isKept(last) ? last : BEGINNING
+    },
     /** The newest place; `BEGINNING` if the journal is empty. */
     newest: (tenant: Tenant): Promise<JournalId> => lastUntil(tenant, '+'),
   }

@@ -72,7 +72,10 @@ test('a journal has all of its entries until some are removed', async () => {
 test('a journal with an entry over its age does not have all', async () => {
   const tenant = newTenant()
   await append([anEvent(tenant)])
-  expect(await createJournalReader(redis, { ...limits, retentionMs: -1 }).hasAll(tenant)).toBe(false)
+  const later = createJournalReader(redis, { ...limits, retentionMs: -1 })
+  expect(await later.hasAll(tenant)).toBe(false)
+  // Whoever begins after that entry would get a gap.
+  expect(await later.before(tenant, Date.now() + 1_000)).toBe(BEGINNING)
 })
 
 test('an event that is written again keeps its one place', async () => {

@@ -79,12 +79,13 @@ function listen(
   {
     filter = {},
     resumeAfter,
+    isCut = false,
     nowMs = () => 0,
-  }: { filter?: LiveFilter; resumeAfter?: string; nowMs?: () => number } = {},
+  }: { filter?: LiveFilter; resumeAfter?: string; isCut?: boolean; nowMs?: () => number } = {},
 ) {
   const client = scripted()
   const deps = { output: client.output, filter, history: journal.history, place: () => journal.place, nowMs }
-  return { ...client, listener: startListener(deps, resumeAfter) }
+  return { ...client, listener: startListener(deps, resumeAfter, isCut) }
 }
 
 const settled = () => new Promise((resolve) => void setImmediate(resolve))
@@ -250,6 +251,32 @@ test('a listener with a place in the future gets a gap and the next events', asy
     ['event', '9-1'],
   ])
 })
+
+test.each([false, true])(
+  'a listener that catches up for long gets its place meanwhile (journal cut: %s)',
+  async (isCut) => {
+    const journal = journalOf(Array.from({ length: 200 }, (_, i) => entryAt(9_000 + i)))
+    journal.place = '9-199'
+    const clock = { ms: 0 }
+    let reads = 0
+    const after: typeof journal.history.after = (place, count) =>
+      ++reads === 3 ? new Promise(() => {}) : journal.history.after(place, count)
+    const { listener, places } = listen(
+      { ...journal, history: { ...journal.history, after } },
+      { filter: { callId: 'none' }, resumeAfter: '0-0', isCut, nowMs: () => clock.ms },
+    )
+    listener.tick()
+    clock.ms = 15_000
+    listener.tick()
+    // Whoever resumed at the beginning of a journal that was cut would get a gap.
+    const first = isCut ? [] : ['0-0', '0-0']
+    expect(places().map(({ id }) => id)).toEqual(first)
+    for (let i = 0; i < 10; i++) await settled()
+    clock.ms = 30_000
+    listener.tick()
+    expect(places().map(({ id }) => id)).toEqual([...first, '9-99'])
+  },
+)
 
 test('the history is not read any further for a listener that has left', async () => {
   const journal = journalOf(Array.from({ length: 500 }, (_, i) => entryAt(9_000 + i)))

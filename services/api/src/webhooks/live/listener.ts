@@ -158,11 +158,14 @@ export function startListener(
     tick(): void {
       const isReading = hasRoom()
       if (blockedSinceMs !== undefined && nowMs() - blockedSinceMs >= STUCK_MS) return output.destroy()
-      if (!isReading || !isLive) return
-      reportGap(passed)
-      writeGathered()
+      if (!isReading) return
+      if (isLive) {
+        reportGap(passed)
+        writeGathered()
+      }
       // The place moves on even if no event matches, so that a resumption need not read them again.
-      if (nowMs() - writtenAtMs >= PING_MS) write(placeText(passed))
+      const hasPlace = isLive || !isCut || passed !== resumeAfter
+      if (hasPlace && nowMs() - writtenAtMs >= PING_MS) write(placeText(passed))
     },
     end(reason: string): void {
       write(commentText(reason))
