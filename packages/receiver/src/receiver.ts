@@ -92,7 +92,7 @@ export function createReceiver<Tx>(options: ReceiverOptions<Tx>): Receiver {
 const safely =
   (onError: NonNullable<ReceiverOptions<unknown>['onError']>) =>
   (...about: Parameters<typeof onError>): void => {
-    // At once: nothing is awaited before.
+    // Called before this returns, whatever it awaits then.
     void (async () => onError(...about))().catch(report)
   }
 
