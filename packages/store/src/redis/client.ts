@@ -61,6 +61,8 @@ export function connectTo(
         db: Number(database),
         sentinelRetryStrategy: reconnectWaitMs,
         enableTLSForSentinelMode: isTls,
+        // Without it, ioredis asks the sentinels in clear text, and anyone on the way could name the primary.
+        ...(tls && { sentinelTLS: tls.tls }),
       })
     }
     case 'cluster':

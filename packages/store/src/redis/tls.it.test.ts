@@ -53,10 +53,9 @@ test.each(wrong)('a certificate %s is refused, until it is replaced', async (_wh
 
 const whenInstalled = canStartRedis() ? test : test.skip
 
-whenInstalled('a Redis that serves TLS itself, with a password, is used', async () => {
+async function startWithPassword(servers: ReturnType<typeof redisServers>) {
   const { keyFile, certificateFile } = await trusted.sign('IP:127.0.0.1')
-  const servers = redisServers()
-  const { port } = await servers.startTls(
+  return servers.startTls(
     '--tls-cert-file',
     certificateFile,
     '--tls-key-file',
@@ -68,9 +67,33 @@ whenInstalled('a Redis that serves TLS itself, with a password, is used', async 
     '--requirepass',
     'p@ss/word',
   )
-  const url = `rediss://:${encodeURIComponent('p@ss/word')}@127.0.0.1:${port}`
+}
+
+const LOGIN = `:${encodeURIComponent('p@ss/word')}`
+
+whenInstalled('a Redis that serves TLS itself, with a password, is used', async () => {
+  const servers = redisServers()
+  const { port } = await startWithPassword(servers)
+  const url = `rediss://${LOGIN}@127.0.0.1:${port}`
   const redis = await openRedis({ url, ca: trusted.ca, log, name: 'test' })
   expect(await ping(redis)).toBe('PONG')
   await redis.close()
+  await servers.close()
+})
+
+whenInstalled('sentinels are asked over TLS, too, and their certificates are checked', async () => {
+  const servers = redisServers()
+  const sentinel = await servers.startSentinel(await startWithPassword(servers), 'main')
+  const proxy = await startTlsProxy(`redis://127.0.0.1:${sentinel.port}`, await other.sign('DNS:localhost'))
+  const url = `rediss+sentinel://${LOGIN}@localhost:${proxy.port}/main`
+  const warnings: string[] = []
+  const warn: typeof log.error = (_message, fields) => void warnings.push(String(fields?.['error']))
+  const opening = openRedis({ url, ca: trusted.ca, log: { ...log, warn }, name: 'test' })
+  await eventually(() => expect(warnings.join()).toMatch('All sentinels are unreachable'))
+  proxy.use(await trusted.sign('DNS:localhost'))
+  const redis = await opening
+  expect(await ping(redis)).toBe('PONG')
+  await redis.close()
+  await proxy.close()
   await servers.close()
 })
