@@ -95,6 +95,21 @@ test('during a rotation, one of several signatures is enough', async () => {
   expect(await send({ ...one, headers: { ...one.headers, 'webhook-signature': both } })).toEqual([204, ''])
 })
 
+test.each([
+  [10, 204],
+  [11, 401],
+])(
+  'a genuine signature in place %i is answered %i, so that a forger cannot have thousands compared',
+  async (place, status) => {
+    const { send } = observed()
+    const genuine = aDelivery()
+    const forged = aDelivery({ secret: OTHER_SECRET }).headers['webhook-signature'] ?? ''
+    const all = [...Array.from({ length: place - 1 }, () => forged), genuine.headers['webhook-signature'] ?? '']
+    const headers = { ...genuine.headers, 'webhook-signature': all.join(' ') }
+    expect((await send({ ...genuine, headers }))[0]).toBe(status)
+  },
+)
+
 test.each<[string, string | string[] | undefined]>([
   ['none', []],
   ['an empty one', ''],

@@ -8,6 +8,8 @@ const SECRETS_KEPT_MS = 10_000
 /** A secret that was created meanwhile must not be refused: that would park the delivery. Bounds what a forger can cost. */
 const SECRETS_FRESH_MS = 1_000
 const MAX_OFF_SECONDS = 300
+/** Switchhook sends at most five. Each is compared over the whole body, so more would let a forger keep a core busy. */
+const MAX_SIGNATURES = 10
 const HMAC = { name: 'HMAC', hash: 'SHA-256' }
 
 /** Reads the secrets, unless they were read within `maxAgeMs`. */
@@ -61,7 +63,9 @@ export async function verify(secrets: Secrets, header: (name: string) => string 
     throw new Refusal(401, `By the receiver's clock, the request was signed ${age}. Is the clock right?`)
   }
   const signed = new TextEncoder().encode(`${id}.${timestamp}.${body}`)
-  const given = signatures.split(' ').flatMap((one) => (one.startsWith('v1,') ? (bytesOf(one.slice(3)) ?? []) : []))
+  const given = signatures
+    .split(' ', MAX_SIGNATURES)
+    .flatMap((one) => (one.startsWith('v1,') ? (bytesOf(one.slice(3)) ?? []) : []))
   for (const maxAgeMs of [SECRETS_KEPT_MS, SECRETS_FRESH_MS]) {
     for (const key of await secrets(maxAgeMs)) {
       for (const bytes of given) if (await crypto.subtle.verify(HMAC, await key, bytes, signed)) return
