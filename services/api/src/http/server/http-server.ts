@@ -40,7 +40,7 @@ export async function startHttpServer(port: number, listener: RequestListener, d
     requireHostHeader: false,
   })
   const close = prepareClose(server, { lingerMs, unfinishedMs: Math.min(requestMs, LAST_REQUESTS_MS), unreadMs })
-  for (const event of REQUEST_EVENTS) server.on(event, requireHost(listener))
+  for (const event of REQUEST_EVENTS) server.on(event, requireTarget(listener))
   server.on('clientError', answerBadClient)
   server.on('connect', refuseTunnel)
   await new Promise<void>((resolve, reject) => {
@@ -50,12 +50,16 @@ export async function startHttpServer(port: number, listener: RequestListener, d
   return { port: (server.address() as AddressInfo).port, close }
 }
 
-/** RFC 9112, section 3.2: a request of HTTP/1.1 without `Host` is answered 400. */
-const requireHost =
+/** RFC 9112, section 3.2: a request with a bad target, or of HTTP/1.1 without `Host`, is answered 400. */
+const requireTarget =
   (listener: RequestListener): RequestListener =>
   (request, response) => {
-    if (request.headers.host !== undefined || request.httpVersion === '1.0') return listener(request, response)
-    const error = new AppError('invalid-request', { detail: 'The header Host is missing.' })
+    const { headers: sent, httpVersion, url = '' } = request
+    const hasHost = sent.host !== undefined || httpVersion === '1.0'
+    // Express would answer without `observeRequests` if it cannot parse an absolute url.
+    if (hasHost && (/^[/*]/.test(url) || URL.canParse(url))) return listener(request, response)
+    const detail = hasHost ? 'The target of the request is not a valid url.' : 'The header Host is missing.'
+    const error = new AppError('invalid-request', { detail })
     const { status, headers, body } = answerOf(error)
     response.writeHead(status, headers).end(body)
   }

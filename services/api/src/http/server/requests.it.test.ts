@@ -274,6 +274,8 @@ describe('malformed or slow HTTP', () => {
     ['garbage', 'hello\r\n\r\n', 400],
     ['a header without a name', 'GET / HTTP/1.1\r\nHost: x\r\n: y\r\n\r\n', 400],
     ['no Host', `GET ${PATH} HTTP/1.1\r\nAuthorization: AUTH\r\n\r\n`, 400],
+    ['a target that is no url', 'GET http://[/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
+    ['a target with no such port', 'GET http://x:65536/console/config.json HTTP/1.1\r\nHost: x\r\n\r\n', 400],
     ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n', 400],
     [
       'a length and chunks',
