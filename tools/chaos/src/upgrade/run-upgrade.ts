@@ -14,8 +14,8 @@ const SEED = 20261122
 /** A new event and a pause per phase, so that deliveries of each phase wait for a retry in the next ones. */
 const PHASE_MS = 3_000
 const READY_WITHIN_MS = 60_000
-/** An older fan-out does not consume these. docs/upgrades.md asks to wait until they are empty before fan-out is rolled back. */
-const PACKETS = /^(fanout|delivery)\.packets/
+/** Queues that an older fan-out may not consume. docs/upgrades.md asks to wait until they are empty before it is rolled back. */
+const NEW_QUEUES = /^fanout\.(backlog|packets)|^delivery\.packets/
 /** A packet that no worker takes waits for a minute, and then for fan-out. */
 const EMPTY_WITHIN_MS = 90_000
 
@@ -46,9 +46,11 @@ export async function runUpgrade(fleet: RunningFleet, phases: readonly [Phase, .
     const fromMs = Date.now()
     begun.push({ fromMs, hasOldWorkers: wanted['delivery-worker'].includes('old') })
     if (!wanted.fanout.includes('new')) {
-      const hasNoPackets = async (): Promise<boolean> =>
-        Object.entries(await countMessages(fleet.managementUrl)).every(([queue, n]) => n === 0 || !PACKETS.test(queue))
-      if (!(await waitUntil(hasNoPackets, EMPTY_WITHIN_MS, 500))) throw new Error(`${name}: packets are left`)
+      const areEmpty = async (): Promise<boolean> =>
+        Object.entries(await countMessages(fleet.managementUrl)).every(
+          ([queue, n]) => n === 0 || !NEW_QUEUES.test(queue),
+        )
+      if (!(await waitUntil(areEmpty, EMPTY_WITHIN_MS, 500))) throw new Error(`${name}: the newer queues are not empty`)
     }
     await fleet.become(wanted)
     await everyServiceIsReady(target, READY_WITHIN_MS).catch((error: unknown) => {
