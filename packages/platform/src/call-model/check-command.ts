@@ -117,7 +117,7 @@ export function checkCommand(
     : { kind: 'send', as: command }
 }
 
-/** While an agent consults, a transfer to the same target completes it. Afterwards, as after a blind one, the target rings already. */
+/** A transfer to the same target completes one with a consultation. Without one, the target is called already, and nothing is sent. */
 function checkSecondTransfer(
   transfer: Transfer & { readonly consults: boolean },
   details: CommandDetails,
