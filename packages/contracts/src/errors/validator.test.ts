@@ -82,6 +82,7 @@ test.each<[object, unknown, string]>([
   [{ type: 'array', minItems: 2 }, [1], 'must have at least 2 items'],
   [{ type: 'array', maxItems: 1 }, [1, 2], 'must have at most 1 item'],
   [{ type: 'string', pattern: '^a$' }, 'b', 'must match pattern "^a$"'],
+  [{ type: 'string', pattern: '^[^\\u0000-\\u001f\\u007f]*$' }, 'a\nb', 'must be one line, without control characters'],
   [{ type: 'string', pattern: '^[!-~]+$' }, 'a b', 'must be visible ASCII, without spaces'],
   [{ type: 'object', maxProperties: 1 }, { a: 1, b: 2 }, 'must have at most 1 field'],
 ])('by %j, %j gives one fault that says what it must be', (schema, value, detail) => {

@@ -134,6 +134,7 @@ export function inWords(types: readonly string[]): string {
 }
 
 const PATTERNS: Readonly<Record<string, string>> = {
+  '^[^\\u0000-\\u001f\\u007f]*$': 'must be one line, without control characters',
   '^[!-~]+$': 'must be visible ASCII, without spaces',
   // Of a phone number that is searched for.
   '^[+(]?(\\D*\\d){4}[\\d ().\\/-]*$': 'must be a phone number, or at least its last four digits',

@@ -105,8 +105,9 @@ describe('a transfer while another one is pending', () => {
     otherCallId,
     ...more,
   })
-  const check = (pending: Transfer, target: string, consultationCallId = newCallId()) =>
-    checkCommand('transfer', inState(held, pending), { commandId, target, consultationCallId })
+  const consulting = { consultation: { callId: otherCallId, target: '+15550111' } }
+  const check = (pending: Transfer, target: string, consultationCallId = newCallId(), more: object = consulting) =>
+    checkCommand('transfer', { ...inState(held, pending), ...more }, { commandId, target, consultationCallId })
 
   test('to the same target completes it', () => {
     expect(check(transfer(), '+15550111')).toEqual({ kind: 'send', as: 'completeTransfer' })
@@ -118,7 +119,11 @@ describe('a transfer while another one is pending', () => {
     expect(check(transfer(), '+15550112')).toMatchObject({ kind: 'refuse', code: 'transfer-in-progress' })
   })
   test('to the same target of a blind transfer is a no-op', () => {
-    expect(check(transfer({ blind: true, otherCallId: null }), '+15550111')).toEqual({ kind: 'noop' })
+    const blind = transfer({ blind: true, otherCallId: null })
+    expect(check(blind, '+15550111', newCallId(), { consultation: null })).toEqual({ kind: 'noop' })
+  })
+  test('to the same target of one that was completed while the target rang is a no-op', () => {
+    expect(check(transfer(), '+15550111', newCallId(), { consultation: null })).toEqual({ kind: 'noop' })
   })
   test('that repeats the pending one after a crash does not complete it', () => {
     expect(check(transfer(), '+15550111', otherCallId)).toEqual({ kind: 'done' })
@@ -126,6 +131,7 @@ describe('a transfer while another one is pending', () => {
   test('by the agent who is being transferred is refused', () => {
     expect(check(transfer({ role: TransferRole.transferred }), '+15550111')).toMatchObject({
       code: 'transfer-in-progress',
+      allowedCommands: ['resume', 'hangup'],
     })
   })
   test.each([TransferStatus.completed, TransferStatus.failed, TransferStatus.cancelled])(

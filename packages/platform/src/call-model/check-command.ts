@@ -50,8 +50,13 @@ const ALLOWED: Readonly<Record<CallState, readonly CommandOnLeg[]>> = {
 }
 
 /** The commands that change something on this leg now. The platform may still refuse one. */
-export const allowedCommands = (leg: Pick<CallStatus, 'state' | 'role' | 'consultation'>): readonly CommandOnLeg[] =>
-  ALLOWED[leg.state].filter((command) => command !== 'transfer' || !isOwnConsultation(leg))
+export const allowedCommands = (
+  leg: Pick<CallStatus, 'state' | 'role' | 'consultation' | 'transfer'>,
+): readonly CommandOnLeg[] =>
+  ALLOWED[leg.state].filter((command) => command !== 'transfer' || !(isOwnConsultation(leg) || isBeingTransferred(leg)))
+
+const isBeingTransferred = (leg: Pick<CallStatus, 'transfer'>): boolean =>
+  pendingTransfer(leg)?.role === TransferRole.transferred
 
 /** The leg of the agent who consults during a transfer. The target's leg of the consultation has another role. */
 const isOwnConsultation = ({ role, consultation }: Pick<CallStatus, 'role' | 'consultation'>): boolean =>
@@ -105,25 +110,26 @@ export function checkCommand(
   if (command !== 'transfer') return { kind: 'send', as: command }
   if (status !== undefined && isOwnConsultation(status)) return refuse('transfer-in-progress', OF_CONSULTATION)
   const transfer = pendingTransfer(status)
-  if (transfer !== undefined) return checkSecondTransfer(transfer, details, refuse)
+  const consults = status?.consultation != null
+  if (transfer !== undefined) return checkSecondTransfer({ ...transfer, consults }, details, refuse)
   return isSameAddress(status?.remoteParty.uri ?? '', details.target ?? '')
     ? refuse('invalid-call-state', TO_OTHER_PARTY)
     : { kind: 'send', as: command }
 }
 
-/** While a transfer is pending, a transfer to the same target completes it; one to another target is refused. */
+/** A transfer to the same target completes one with a consultation. Without one, the target is called already, and nothing is sent. */
 function checkSecondTransfer(
-  transfer: Transfer,
+  transfer: Transfer & { readonly consults: boolean },
   details: CommandDetails,
   refuse: (code: RefusalCode) => CommandCheck,
 ): CommandCheck {
   if (transfer.otherCallId !== null && transfer.otherCallId === details.consultationCallId) return { kind: 'done' }
   const isOwn = transfer.role === TransferRole.transferring
   if (!isOwn || !isSameAddress(transfer.target, details.target ?? '')) return refuse('transfer-in-progress')
-  return transfer.blind ? { kind: 'noop' } : { kind: 'send', as: 'completeTransfer' }
+  return transfer.consults ? { kind: 'send', as: 'completeTransfer' } : { kind: 'noop' }
 }
 
-function pendingTransfer(status: CallStatus | undefined): Transfer | undefined {
+function pendingTransfer(status: Pick<CallStatus, 'transfer'> | undefined): Transfer | undefined {
   const transfer = status?.transfer ?? undefined
   const isPending = transfer?.status === TransferStatus.started || transfer?.status === TransferStatus.ringing
   return isPending ? transfer : undefined

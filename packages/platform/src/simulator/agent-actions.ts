@@ -16,9 +16,16 @@ export function applyAgentStep(draft: Draft, step: AgentStep): void {
   const leg = draft.leg(step.callId, step.agentUri)
   if (call === undefined || leg === undefined) return
   const { kind, commandId } = step
-  if (hasResult(leg.state, kind)) return reportDone(draft, leg, step)
+  if (hasResult(leg.state, kind) || isTransferRepeat(call, step)) return reportDone(draft, leg, step)
   const isCarriedOut = step.isInVain !== true && carryOut(draft, step, call, leg)
   if (!isCarriedOut && commandId !== null) draft.report(leg, { failedCommand: failedCommand(kind, commandId) })
+}
+
+/** The agent's transfer to this target already goes on without a consultation. */
+function isTransferRepeat({ transfer }: SimulatedCall, step: AgentStep): boolean {
+  if (transfer?.by !== step.agentUri || transfer.consultation !== null) return false
+  if (step.kind !== 'transfer') return step.kind === 'completeTransfer'
+  return step.consultationCallId === null && isSameParty(step.target, transfer.target)
 }
 
 export function reportDone(draft: Draft, leg: LegReport, { kind, commandId }: AgentStep): void {

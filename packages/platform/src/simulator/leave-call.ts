@@ -110,7 +110,7 @@ export function deviceOffline(draft: Draft, agentUri: string): void {
     const call = draft.call(callId)
     const transferred = transferRinging(draft, callId, agentUri)
     if (transferred !== undefined) {
-      stopRinging(draft, transferred, 'noAnswer')
+      stopRinging(draft, transferred, 'deviceUnavailable')
       targetFailed(draft, transferred, EndReason.deviceUnavailable)
     } else if (call !== undefined) {
       endCall(draft, call, ENDINGS.deviceUnavailable, 'switch')

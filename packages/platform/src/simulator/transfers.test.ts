@@ -1,4 +1,4 @@
-import { type CallId, CallState, EndReason, newCallId, newCommandId } from '@switchhook/contracts'
+import { type CallId, CallState, CommandNumber, EndReason, newCallId, newCommandId } from '@switchhook/contracts'
 import { createObserver, type Observer } from '../conformance/observer.ts'
 import { ALICE, BOB, CAROL, openSimulator } from '../testing/open-simulator.ts'
 import { VirtualStorage } from '../testing/virtual-storage.ts'
@@ -61,6 +61,35 @@ test('a timer of a cancelled transfer does not answer for the target of the next
   await simulator.resume({ ...leg(callId), holdFirst: [] })
   await transfer(callId, BOB)
   await pass(10_000)
+  expect(stateOf(callId, BOB)).toBe(alerting)
+})
+
+test("a target whose device goes offline while it rings ends with that reason, and the agent's leg tells it", async () => {
+  const callId = await customerCall()
+  await transfer(callId, BOB)
+  await pass(1_000)
+  const bob = simulator.findAnyAgent(BOB)
+  if (bob !== undefined) await simulator.setDevice(bob, false)
+  expect(observer.latest(callId, BOB)).toMatchObject({ state: ended, endReason: EndReason.deviceUnavailable })
+  expect(observer.latest(callId, ALICE)?.transfer).toMatchObject({ failReason: EndReason.deviceUnavailable })
+})
+
+test('the same transfer by two clients at the same time is reported as done to the second one', async () => {
+  const callId = await customerCall()
+  await transfer(callId, BOB)
+  await transfer(callId, BOB)
+  expect(observer.latest(callId, ALICE)?.commandResult).toMatchObject({ command: CommandNumber.transfer, result: 1 })
+  await transfer(callId, CAROL)
+  expect(observer.latest(callId, ALICE)?.commandResult).toMatchObject({ command: CommandNumber.transfer, result: 2 })
+})
+
+test('the completion of a transfer by two clients while the target rings is reported as done to the second one', async () => {
+  const callId = await customerCall()
+  await transfer(callId, BOB, ALICE, newCallId())
+  await pass(1_000)
+  await complete(callId)
+  await complete(callId)
+  expect(observer.latest(callId, ALICE)?.commandResult).toMatchObject({ command: CommandNumber.transfer, result: 1 })
   expect(stateOf(callId, BOB)).toBe(alerting)
 })
 

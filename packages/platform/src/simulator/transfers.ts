@@ -195,11 +195,15 @@ export function connectTarget(draft: Draft, call: SimulatedCall, pending: Pendin
 }
 
 /** Ends the leg of a target that rings for the customer. The call itself continues. */
-export function stopRinging(draft: Draft, call: SimulatedCall, how: 'cancelled' | 'rejected' | 'noAnswer'): void {
+export function stopRinging(
+  draft: Draft,
+  call: SimulatedCall,
+  how: 'cancelled' | 'rejected' | 'noAnswer' | 'deviceUnavailable',
+): void {
   const { transfer, callId } = call
   if (transfer?.ringsIn == null || transfer.target.kind === 'outside') return
   const { agentUri } = transfer.target
-  const by = how === 'rejected' ? { agentUri } : how === 'noAnswer' ? 'switch' : { agentUri: transfer.by }
+  const by = how === 'cancelled' ? { agentUri: transfer.by } : how === 'rejected' ? { agentUri } : 'switch'
   if (transfer.ringsIn === callId) return draft.endLeg(draft.leg(callId, agentUri), ENDINGS[how], by)
   const ringing = draft.call(transfer.ringsIn)
   if (ringing !== undefined) endCall(draft, ringing, ENDINGS[how], by)

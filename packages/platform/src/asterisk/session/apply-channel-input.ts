@@ -87,7 +87,8 @@ export function partyLeft(draft: SessionDraft, { line, state }: Channel, how: Ho
   const transferred = draft.transferTo(line)
   if (transferred !== undefined) {
     const isDeclined = how.endReason === EndReason.rejected || how.endReason === EndReason.busy
-    stopRinging(draft.calls, transferred, isDeclined ? 'rejected' : 'noAnswer')
+    const isLost = how.endReason === EndReason.deviceUnavailable
+    stopRinging(draft.calls, transferred, isDeclined ? 'rejected' : isLost ? 'deviceUnavailable' : 'noAnswer')
     targetFailed(draft.calls, transferred, how.endReason)
   }
   if (state === 'up' && how !== PLATFORM_LOST) agentLeft(draft, line, how)

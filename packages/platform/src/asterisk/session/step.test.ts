@@ -65,8 +65,8 @@ class Steps {
     return { kind: 'line-lent', channelId: this.id(nth), lineId: 'line', ringMs: 30_000 }
   }
 
-  /** An attended transfer to bob. The consultation has this id. */
-  consults(consultationCallId: CallId): Input {
+  /** A transfer to bob, attended if the consultation has an id. */
+  transfers(consultationCallId: CallId | null): Input {
     const target = { ...agent(BOB), asked: BOB, refusal: null }
     const base = { callId: this.callId, agentUri: ALICE, commandId: newCommandId(), correlationId: null }
     return { ...base, kind: 'transfer', consultationCallId, target }
@@ -405,7 +405,7 @@ describe('compared with what Asterisk has', () => {
 test('an attended transfer moves the phone to the consultation, and back if it is cancelled', () => {
   const steps = talking()
   const consultationCallId = newCallId()
-  steps.on(steps.consults(consultationCallId))
+  steps.on(steps.transfers(consultationCallId))
   expect(steps.stepped.actions).toMatchObject([
     { kind: 'originate', channelId: steps.id(4) },
     { kind: 'move', channelIds: [steps.id(2)], bridge: consultationCallId, waits: false },
@@ -425,7 +425,7 @@ describe('at the phone, during a consultation', () => {
   beforeEach(() => {
     consultationCallId = newCallId()
     steps = talking(agent(CAROL))
-    steps.on(steps.consults(consultationCallId), { kind: 'ready', channelId: steps.id(4), isUp: true })
+    steps.on(steps.transfers(consultationCallId), { kind: 'ready', channelId: steps.id(4), isUp: true })
   })
 
   test('hold and resume concern the consultation, and nothing changes for the customer', () => {
@@ -461,6 +461,23 @@ test('a blind transfer at the phone that is reported twice is accepted twice, an
   expect(steps.stepped.actions).toContainEqual(accepted)
   expect(steps.on(transfers).stepped.actions).toEqual([accepted])
 })
+
+test.each([
+  ['is lost', 44, EndReason.deviceUnavailable],
+  ['does not answer', 19, EndReason.noAnswer],
+])(
+  "the phone of a blind transfer's target %s: its leg and the transfer end with the same reason",
+  (_how, cause, reason) => {
+    const steps = talking()
+    steps.on(steps.transfers(null))
+    steps.on(
+      { kind: 'ringing', channelId: steps.id(4) },
+      { kind: 'gone', channelId: steps.id(4), cause, sipCode: null },
+    )
+    expect(steps.leg(BOB)?.ending?.endReason).toBe(reason)
+    expect(steps.leg()).toMatchObject({ state: CallState.connected, transfer: { failReason: reason } })
+  },
+)
 
 test('an agent who dials the own extension hears that it is busy, and nothing is called', () => {
   const steps = new Steps('dials', agent(ALICE))
