@@ -3,6 +3,7 @@ import { parseDelivery, parseEvent, Unavailable } from '@switchhook/contracts'
 import { eventually, stall, startTcpProxy, type TcpProxy, type TestBroker, testBroker } from '@switchhook/testkit'
 import { type Broker, type BrokerOptions, openBroker } from './broker.ts'
 import type { IncomingMessage } from './consuming/incoming-message.ts'
+import { openLink } from './link/link.ts'
 import { openObserver } from './testing/observer.ts'
 import { type RecordingLog, recordingLog } from './testing/recording.ts'
 import { sampleDelivery, sampleEvent } from './testing/samples.ts'
@@ -390,6 +391,22 @@ describe('connecting', () => {
     await eventually(() => expect(log.count('RabbitMQ refuses the set-up; retrying')).toBeGreaterThan(0))
     await server.management.deleteQueue(Queue.deliveryDue)
     opened.push(await opening)
+  })
+
+  test.each([
+    ['an unknown user', (url: URL) => void (url.username = 'nobody')],
+    ['an unknown virtual host', (url: URL) => void (url.pathname = '/none')],
+  ])('%s is logged as an error that says what to check', async (_what, spoil) => {
+    const url = new URL(server.amqpUrl)
+    spoil(url)
+    const link = await openLink({ url: url.href, log, name: 'refused', changed: () => {}, setUp: async () => {} })
+    const level = 'error'
+    await eventually(() =>
+      expect(log.lines).toContainEqual(
+        expect.objectContaining({ level, message: expect.stringContaining('check user, password and virtual host') }),
+      ),
+    )
+    await link.close()
   })
 
   test('the broker has the topology as declared', async () => {

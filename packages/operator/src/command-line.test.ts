@@ -33,3 +33,11 @@ test('a command that fails says why', async () => {
   }
   expect(await ran(['word'], failing)).toEqual({ printed: 'the broker is away\n', exitCode: 1 })
 })
+
+test('a command that fails names the cause', async () => {
+  const failing = async (): Promise<void> => {
+    throw new Error('RabbitMQ cannot be reached', { cause: new Error('403 (ACCESS-REFUSED)') })
+  }
+  const printed = 'RabbitMQ cannot be reached: 403 (ACCESS-REFUSED)\n'
+  expect(await ran(['word'], failing)).toEqual({ printed, exitCode: 1 })
+})

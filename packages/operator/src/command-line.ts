@@ -51,4 +51,10 @@ function fail(message: string, exitCode: number): void {
   process.exitCode = exitCode
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+/** With the reason, such as a refused login: `RabbitMQ cannot be reached: …`. */
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause instanceof Error && error.cause.message !== ''
+    ? `${error.message}: ${error.cause.message}`
+    : error.message
+}

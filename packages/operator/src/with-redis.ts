@@ -3,20 +3,27 @@ import { openRedis, type Redis } from '@switchhook/store'
 
 const REDIS_TIMEOUT_MS = 10_000
 
-const quiet = { debug() {}, info() {}, warn() {}, error() {} }
-
 /** Does the work with a connection to Redis. Ends the process if Redis cannot be reached. @param name of the connection */
 export async function withRedis(
   name: string,
   config: Config<typeof redisFields>,
   work: (redis: Redis) => Promise<void>,
 ): Promise<void> {
+  let reason = ''
+  const note = (_message: string, fields?: Readonly<Record<string, unknown>>): void => {
+    if (fields?.['error'] instanceof Error) reason = `: ${fields['error'].message}`
+  }
   // openRedis waits without a limit.
   const deadline = startDeadline(REDIS_TIMEOUT_MS, () => {
-    process.stderr.write('Redis cannot be reached\n')
+    process.stderr.write(`Redis cannot be reached${reason}\n`)
     process.exit(1)
   })
-  const redis = await openRedis({ ...redisAddress(config), log: quiet, name, mayBeFull: true })
+  const redis = await openRedis({
+    ...redisAddress(config),
+    log: { debug() {}, info() {}, warn: note, error: note },
+    name,
+    mayBeFull: true,
+  })
   deadline.stop()
   try {
     await work(redis)

@@ -112,6 +112,7 @@ test.each([
     'backup.enabled needs redis.mode internal',
   ],
   ['a route without a gateway', 'gateway.enabled=true', 'gateway.parentRefs is required'],
+  ['more replicas at least than at most', 'api.autoscaling.minReplicas=11', 'api.autoscaling.minReplicas is 11'],
   ['an even number of broker nodes', 'rabbitmq.replicas=2', 'replicas'],
   ['a misspelt member of an issuer', 'api.authIssuers[0].role.claim=roles', 'role'],
   [

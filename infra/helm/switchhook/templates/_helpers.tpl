@@ -248,6 +248,12 @@ amqp://rabbitmq.{{ .Release.Namespace }}.svc:5672
 {{- fail (printf "terminationGracePeriodSeconds is %d: %s needs %v s, SHUTDOWN_GRACE (%s) and %d s" (int $v.terminationGracePeriodSeconds) $name (divf $neededMs 1000) $grace $moreS) -}}
 {{- end -}}
 {{- end -}}
+{{- range $name := list "api" "deliveryWorker" -}}
+{{- $scale := (index $v $name).autoscaling -}}
+{{- if gt (int $scale.minReplicas) (int $scale.maxReplicas) -}}
+{{- fail (printf "%s.autoscaling.minReplicas is %d, and maxReplicas %d: Kubernetes refuses a minimum above the maximum" $name (int $scale.minReplicas) (int $scale.maxReplicas)) -}}
+{{- end -}}
+{{- end -}}
 {{- if and $v.gateway.enabled (not $v.gateway.parentRefs) -}}
 {{- fail "gateway.parentRefs is required: name the Gateway that the HTTPRoute belongs to" -}}
 {{- end -}}

@@ -29,6 +29,12 @@ const REASONS_REMEMBERED = 100
 const REFUSED_CERTIFICATE =
   "RabbitMQ's certificate is not accepted; check AMQP_CA_FILE, and that the certificate is for the host in AMQP_URL"
 
+const REFUSED_LOGIN = 'RabbitMQ refuses the login; check user, password and virtual host in AMQP_URL; retrying'
+
+/** amqplib gives these errors no code, and of a refused virtual host it hides RabbitMQ's words. */
+const isRefusedLogin = ({ message }: Error): boolean =>
+  /^Handshake terminated by server: 403|^Expected ConnectionOpenOk; got <ConnectionClose/.test(message)
+
 /** Resolves without waiting for the broker; `changed` reports the first connection. */
 export async function openLink({ url, ca, name, log, setUp, changed }: LinkOptions) {
   let current: Session | undefined
@@ -104,7 +110,8 @@ export async function openLink({ url, ca, name, log, setUp, changed }: LinkOptio
   recovering.on('connect-failed', (error) => {
     if (closing) return
     // Access refused (403), or a queue or exchange exists with other arguments (406): retrying does not help.
-    if (isRefusal(error, 403, 406)) log.error('RabbitMQ refuses the set-up; retrying', { connection: name, error })
+    if (isRefusedLogin(error)) log.error(REFUSED_LOGIN, { connection: name, error })
+    else if (isRefusal(error, 403, 406)) log.error('RabbitMQ refuses the set-up; retrying', { connection: name, error })
     else if (isCertificateError(error)) log.error(REFUSED_CERTIFICATE, { connection: name, error })
     else if (!warned.has(error.message)) {
       warned.set(error.message, true)

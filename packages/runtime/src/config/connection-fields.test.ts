@@ -27,6 +27,13 @@ test('URLs without settings for them stay as they are', () => {
   expect(redisAddress(config)).toEqual({ url: ['redis://:p@h/2'] })
 })
 
+test.each([
+  'redis://h/',
+  'rediss+sentinel://a/main',
+  'redis+sentinel://a/main/2,redis+sentinel://b',
+  'redis+cluster://a/0',
+])('REDIS_URL may be %s', (REDIS_URL) => expect(load({ REDIS_URL }).REDIS_URL.join(',')).toBe(REDIS_URL))
+
 test('user and password apply to every URL, whatever characters they contain', () => {
   const AMQP_URL = 'amqp://a:5672/v%2Fh,amqps://b'
   const given = load({ AMQP_URL, AMQP_USERNAME: 'u@', AMQP_PASSWORD: 'p@ss/w:rd%' })
@@ -65,6 +72,9 @@ test.each<[RegExp, () => Record<string, string>]>([
   [/AMQP_URL must not contain a user/, () => ({ AMQP_URL: 'amqp://u@h', AMQP_USERNAME: 'u' })],
   [/AMQP_USERNAME is required/, () => ({ AMQP_PASSWORD: 'secret' })],
   [/AMQP_NODES is 3, but AMQP_URL names only 2/, () => ({ AMQP_URL: 'amqp://a,amqp://b', AMQP_NODES: '3' })],
+  ...['redis://h/name', 'redis+sentinel://a', 'redis+sentinel://a/main/x', 'redis+cluster://a/3'].map(
+    (REDIS_URL): [RegExp, () => Record<string, string>] => [/REDIS_URL must end in/, () => ({ REDIS_URL })],
+  ),
   [/REDIS_PASSWORD_FILE must be the path of a file that is not empty/, () => ({ REDIS_PASSWORD_FILE: emptyFile })],
   [/AMQP_PASSWORD_FILE must be the path of a file that can be read/, () => ({ AMQP_PASSWORD_FILE: `${folder}/none` })],
   [/AMQP_CA_FILE must be the path of a file with certificates in PEM/, () => ({ AMQP_CA_FILE: passwordFile })],

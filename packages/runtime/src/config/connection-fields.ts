@@ -135,7 +135,20 @@ export const amqpRules: readonly Rule<typeof amqpFields>[] = [
       : undefined,
 ]
 
-export const redisRules: readonly Rule<typeof redisFields>[] = [(config) => addressProblem('REDIS', config)]
+/** The path of `REDIS_URL`: a database, for sentinels after the name of the primary. A cluster has only database 0. */
+const PATHS: Readonly<Record<string, RegExp>> = { sentinel: /^\/[^/]+(\/\d*)?$/, cluster: /^(\/0?)?$/ }
+const DATABASE = /^(\/\d*)?$/
+
+export const redisRules: readonly Rule<typeof redisFields>[] = [
+  (config) => addressProblem('REDIS', config),
+  ({ REDIS_URL: [first = ''] }) => {
+    const { protocol, pathname } = new URL(first)
+    const form = protocol.slice(0, -1).split('+')[1] ?? ''
+    return (PATHS[form] ?? DATABASE).test(pathname)
+      ? undefined
+      : 'REDIS_URL must end in the number of a database, such as /0, with sentinels in /<name of the primary>/0, and with a cluster in no other than /0'
+  },
+]
 
 /** The address of RabbitMQ, and how many of its nodes must run before the queues of a new installation are declared. */
 export const amqpAddress = (config: AmqpConfig): ServerAddress & { readonly formedBy: number } => ({

@@ -126,8 +126,17 @@ function toMs(raw: string, minMs: number, maxMs: number): number {
   const [, amount, unit] = /^(\d{1,12})(ms|s|m|h|d)$/.exec(raw) ?? []
   const ms = Number(amount) * (UNIT_MS[unit ?? ''] ?? Number.NaN)
   if (Number.isNaN(ms)) throw new FieldError('must be a duration such as 250ms, 10s, 5m or 2h')
-  if (ms < minMs || ms > maxMs) throw new FieldError(`must be from ${minMs}ms to ${maxMs / 86_400_000}d`)
+  if (ms < minMs || ms > maxMs) throw new FieldError(`must be from ${fromMs(minMs)} to ${fromMs(maxMs)}`)
   return ms
+}
+
+/** In the largest unit that is whole. */
+function fromMs(ms: number): string {
+  const [unit, unitMs] = Object.entries(UNIT_MS).findLast(([, unitMs]) => ms >= unitMs && ms % unitMs === 0) ?? [
+    'ms',
+    1,
+  ]
+  return `${ms / unitMs}${unit}`
 }
 
 /** Parts separated by commas; an empty text has none. */

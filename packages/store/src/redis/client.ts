@@ -50,10 +50,10 @@ export function connectTo(
   switch (form) {
     case 'single':
       // ioredis parses the URL itself, because it supports more than `readAddress`, for example sockets.
-      return new Single(all[0] ?? '', alone)
+      return keepToDatabase(new Single(all[0] ?? '', alone))
     case 'sentinel': {
       const [name = '', database = '0'] = path
-      return new Single({
+      const client = new Single({
         ...alone,
         ...login,
         sentinels: nodes,
@@ -64,6 +64,7 @@ export function connectTo(
         // Without it, ioredis asks the sentinels in clear text, and anyone on the way could name the primary.
         ...(tls && { sentinelTLS: tls.tls }),
       })
+      return keepToDatabase(client)
     }
     case 'cluster':
       return new Cluster(nodes, {
@@ -80,3 +81,9 @@ export function connectTo(
       })
   }
 }
+
+/** If Redis refuses the database, ioredis would use database 0, which may be that of another installation. */
+const keepToDatabase = (client: Single): Single =>
+  client.on('error', ({ command }: { readonly command?: { readonly name: string } }) => {
+    if (command?.name === 'select') client.disconnect(true)
+  })

@@ -4,6 +4,7 @@ import { eventually, stall, startTcpProxy, type TcpProxy, type TestRedis, testRe
 import { createDeliveryStore } from '../deliveries/delivery-store.ts'
 import { createSubscriptionStore } from '../subscriptions/subscription-store.ts'
 import { collect } from '../subscriptions/testing/collect.ts'
+import { connectTo } from './client.ts'
 import { openRedis, type Redis, RedisRefusal, run } from './redis.ts'
 
 interface Line {
@@ -62,6 +63,19 @@ test('openRedis waits for a Redis that is not up yet, and logs one warning', asy
   const redis = await opening
   expect(redis.isReady()).toBe(true)
   expect(messages()).toEqual(['warn waiting for Redis', 'info reconnected to Redis'])
+})
+
+test('a database that does not exist is waited for, and database 0 is not used in its place', async () => {
+  const url = new URL(proxy.url)
+  url.pathname = '/9999'
+  const client = connectTo(url.href, { name: 'test' })
+  const events: string[] = []
+  client.on('ready', () => events.push('ready'))
+  client.on('error', ({ message }: Error) => events.push(message))
+  await eventually(() => expect(proxy.accepted()).toBeGreaterThan(2))
+  expect(events).toContain('ERR DB index is out of range')
+  expect(events).not.toContain('ready')
+  client.disconnect()
 })
 
 test('without Redis everything rejects immediately with Unavailable, and works again once reconnected to Redis', async () => {

@@ -165,9 +165,12 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
 
   /** When the first of the looks is due again, in ms: of those since this worker last claimed all that were due. */
   let soonestMs = TICK_MS
+  /** One line is logged per outage. */
+  let isUnavailable = false
   return async () => {
     try {
       const due = await looks.claimDue(LOOKS_AT_ONCE, LOOK_LEASE_MS)
+      isUnavailable = false
       let room: Promise<Room> | undefined
       const readRoom = (): Promise<Room> =>
         (room ??= deps.waiting().then(({ backlog, due }) => ({ left: DEEP - backlog, due: DEEP - due })))
@@ -193,7 +196,8 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
       soonestMs = TICK_MS
       return waitMs
     } catch (error) {
-      log.warn('due looks at held deliveries could not be read', { error })
+      if (!isUnavailable) log.warn('due looks at held deliveries cannot be read; retrying', { error })
+      isUnavailable = true
       return undefined
     }
   }
