@@ -419,7 +419,7 @@ describe('the quarantine command', () => {
     expect(await command(['list'], { AMQP_URL: 'amqp://user:secret@127.0.0.1:1' })).toEqual({
       code: 1,
       out: '',
-      errors: 'RabbitMQ cannot be reached\n',
+      errors: 'RabbitMQ cannot be reached: connect ECONNREFUSED 127.0.0.1:1\n',
     })
     expect(await command(['list'], { AMQP_URL: '' })).toMatchObject({
       code: 1,

@@ -1,6 +1,9 @@
 import { deliveryIdOf, newEventId, parseSubscriptionId } from '@switchhook/contracts'
-import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
-import { type Surroundings, startSurroundings } from '../../testing/surroundings.ts'
+import { createDeliveryStore, type Redis } from '@switchhook/store'
+import type { ApiUnderTest } from '../../testing/api-under-test.ts'
+import { attemptOf, newDelivery } from '../../testing/deliveries.ts'
+import type { Surroundings } from '../../testing/surroundings.ts'
+import { useApi } from '../../testing/use-api.ts'
 
 const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
 const SECRET_URL = 'https://client.example/hooks/path-that-is-a-secret'
@@ -20,30 +23,38 @@ interface Page {
 
 let surroundings: Surroundings<'acme' | 'globex'>
 let api: ApiUnderTest
+let redis: Redis
 let acme: { authorization: string }
 let globex: { authorization: string }
 
-beforeAll(async () => {
-  surroundings = await startSurroundings('acme', 'globex')
-  api = await startApiUnderTest({
-    ...surroundings.env,
-    TRUST_PROXY: '127.0.0.0/8',
-    AUDIT_LOG_SIZE: '5',
-  })
-  acme = surroundings.bearer('acme', { azp: 'crm', sub: 'jane' })
-  globex = surroundings.bearer('globex')
-})
+useApi(
+  ['acme', 'globex'],
+  (world) => {
+    ;({ around: surroundings, api, redis } = world)
+    acme = surroundings.bearer('acme', { azp: 'crm', sub: 'jane' })
+    globex = surroundings.bearer('globex')
+  },
+  { TRUST_PROXY: '127.0.0.0/8', AUDIT_LOG_SIZE: '5' },
+)
 beforeEach(() => surroundings.redis.flush())
-afterAll(async () => {
-  await api.close()
-  await surroundings.close()
-})
 
 async function create(headers: Record<string, string> = acme): Promise<{ id: string; requestId: string }> {
   const json = { url: SECRET_URL, eventTypes: ['call.status'], description: 'CRM', id: 'ignored' }
   const answer = await api.call('POST', SUBSCRIPTIONS, { headers, json })
   expect(answer.status).toBe(201)
   return { id: (answer.body as { id: string }).id, requestId: answer.headers.get('x-request-id') ?? '' }
+}
+
+/** A disabled subscription with a parked delivery, so that its recovery goes on until it is cancelled. */
+async function createDisabled(times: number): Promise<string> {
+  const { id } = await create()
+  for (let time = 0; time < times; time++) {
+    await api.call('PATCH', `${SUBSCRIPTIONS}/${id}`, { headers: acme, json: { enabled: false } })
+  }
+  const retention = { settledRetentionMs: 60_000, waitingRetentionMs: 60_000, parkedRetentionMs: 60_000 }
+  const parked = newDelivery(id)
+  await createDeliveryStore(redis, retention).park(parked, attemptOf(parked), 'exhausted')
+  return id
 }
 
 async function read(query = '', headers = acme): Promise<Page> {
@@ -113,15 +124,13 @@ test('changes and deletions are recorded, reads and rejected requests are not', 
 })
 
 test('requests that change nothing leave no entry: an empty change, a recovery that already runs, a dry run', async () => {
-  const { id } = await create()
+  const id = await createDisabled(1)
   const send = async (method: string, path: string, status: number, json?: object): Promise<unknown> => {
     const answer = await api.call(method, path, { headers: acme, ...(json && { json }) })
     expect([method, path, answer.status]).toEqual([method, path, status])
     return answer.body
   }
   await send('PATCH', `${SUBSCRIPTIONS}/${id}`, 200, {})
-  // A disabled subscription keeps its recovery running: the recovery only finds out that nothing is parked once it is enabled.
-  await send('PATCH', `${SUBSCRIPTIONS}/${id}`, 200, { enabled: false })
   await send('POST', `${SUBSCRIPTIONS}/${id}/recover`, 200, { dryRun: true })
   const { recoveryId } = (await send('POST', `${SUBSCRIPTIONS}/${id}/recover`, 202, {})) as { recoveryId: string }
   expect(await send('POST', `${SUBSCRIPTIONS}/${id}/recover`, 202, {})).toMatchObject({ recoveryId })
@@ -137,10 +146,7 @@ test('requests that change nothing leave no entry: an empty change, a recovery t
 
 // The process may have died after the change of the first request and before its entry.
 test('a repeated change or cancellation is recorded again', async () => {
-  const { id } = await create()
-  for (let times = 0; times < 2; times++) {
-    await api.call('PATCH', `${SUBSCRIPTIONS}/${id}`, { headers: acme, json: { enabled: false } })
-  }
+  const id = await createDisabled(2)
   const begun = await api.call('POST', `${SUBSCRIPTIONS}/${id}/recover`, { headers: acme, json: {} })
   const { recoveryId } = begun.body as { recoveryId: string }
   for (let times = 0; times < 2; times++) {
