@@ -151,12 +151,13 @@ function prepareClose(
       await promise
       deadline.stop()
     }
-    await new Promise<void>((resolve) => {
-      server.close(() => resolve())
-      for (const [socket, response] of connections) if (response === undefined) socket.destroy()
-      startDeadline(unfinishedMs, () => {
-        for (const [socket, response] of connections) if (response?.req.complete !== true) socket.destroy()
-      })
+    const { promise, resolve } = Promise.withResolvers<void>()
+    server.close(() => resolve())
+    for (const [socket, response] of connections) if (response === undefined) socket.destroy()
+    const deadline = startDeadline(unfinishedMs, () => {
+      for (const [socket, response] of connections) if (response?.req.complete !== true) socket.destroy()
     })
+    await promise
+    deadline.stop()
   }
 }
