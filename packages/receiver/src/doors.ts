@@ -75,7 +75,7 @@ export const nodeDoor =
       body: () => bodyOf(request),
     })
     response.statusCode = status
-    // Node stops to read a body that was left early, and with it the next request of the connection.
+    // Node stops reading a body that was left early, and with it the next request of the connection.
     if (status === 413) response.setHeader('connection', 'close')
     if (reason) response.setHeader('content-type', TEXT)
     response.end(reason)
