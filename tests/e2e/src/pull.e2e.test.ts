@@ -37,7 +37,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close()
 })
 
-async function subscribe(more: Partial<Schemas['NewSubscription']> = {}): Promise<Schemas['CreatedSubscription']> {
+async function subscribe(more: Partial<Schemas['SubscriptionInput']> = {}): Promise<Schemas['CreatedSubscription']> {
   const subscription = await client.api.subscriptions.create({ mode: 'pull', eventTypes: [TYPE], ...more })
   closing.push(() => client.unsubscribe(subscription.id))
   return subscription
@@ -138,7 +138,7 @@ test('500 follows the schedule, 404 parks, and a redelivery is received again', 
   const [third] = await receive(id)
   expect(third).toMatchObject({ deliveryId: first?.deliveryId, attempt: 3 })
   await report(id, third, { status: 410 })
-  const { recoveryId } = await client.api.subscriptions.recover(id, { dryRun: false })
+  const { recoveryId } = await client.api.subscriptions.recover(id, {})
   const [fourth] = await receive(id)
   expect(fourth).toMatchObject({ deliveryId: first?.deliveryId, attempt: 4 })
   await report(id, fourth, { status: 200 })
