@@ -1,7 +1,7 @@
 import type { Attempt, Delivery, ParkedReason } from '@switchhook/contracts'
 import { bodyKey, type Endpoint, heldKey, heldMessageKey, leasedKey, ledgerKey, recordKey } from '../keys.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
-import { oncePerTick, stringsPerTick } from '../subscriptions/shared-reads.ts'
+import { oncePerTick, stringsPerTick } from '../redis/shared-reads.ts'
 import {
   type Continuation,
   type DeliveryState,

@@ -1,7 +1,7 @@
 import { parseSubscriptionId } from '@switchhook/contracts'
 import { type Endpoint, heldClaimsKey, heldLooksKey, PARTITIONS, partitionOf } from '../keys.ts'
+import { overdueIn } from '../redis/overdue-in.ts'
 import { pipeline, type Redis, runScript } from '../redis/redis.ts'
-import { overdueIn } from '../state/timer-store.ts'
 
 export interface HeldLook extends Endpoint {
   /** Shows `finish` that no other worker has claimed the look since. */

@@ -1,6 +1,6 @@
 import { openQuarantine, type Quarantine, type QuarantinedMessage } from '@switchhook/messaging'
 import { amqpAddress, amqpFields, amqpRules, loadConfig } from '@switchhook/runtime'
-import { parseCommandLine, runCommandLine } from './command-line.ts'
+import { parseCommandLine, runCommandLine } from '@switchhook/service'
 
 const USAGE = `usage: node quarantine.js list [--limit N]      print the oldest messages, one JSON line each; default 20
        node quarantine.js requeue [--limit N]   send the oldest messages back to their origin; default 1000

@@ -10,9 +10,8 @@ import {
   serviceTopology,
 } from '@switchhook/messaging'
 import { amqpAddress, amqpFields, commonRules, duration, durations, loadConfig, redisFields } from '@switchhook/runtime'
+import { parseCommandLine, runCommandLine, withRedis } from '@switchhook/service'
 import { createInstallationStore, type InstallationStore, type Ruling } from '@switchhook/store'
-import { parseCommandLine, runCommandLine } from './command-line.ts'
-import { withRedis } from './with-redis.ts'
 
 export type InstallationCommand =
   | { readonly name: 'show'; readonly limit: number }

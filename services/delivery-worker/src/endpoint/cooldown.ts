@@ -1,8 +1,8 @@
 import type { Delivery, Outcome, SubscriptionId } from '@switchhook/contracts'
 import type { BreakerStore } from '@switchhook/store'
 import { LRUCache } from 'lru-cache'
-import { resultOf } from './classify.ts'
-import { isTransientFailure } from './decide.ts'
+import { resultOf } from '../policy/classify.ts'
+import { isTransientFailure } from '../policy/decide.ts'
 import type { EndpointState } from './recent-looks.ts'
 
 /*

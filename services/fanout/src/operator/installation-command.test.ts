@@ -1,7 +1,7 @@
 import type { InstallationId } from '@switchhook/contracts'
 import { backlogQueues, Queue, type QueueSample } from '@switchhook/messaging'
 import type { InstallationStore, Ruling, StoredInstallation } from '@switchhook/store'
-import { type InstallationCommand, parseCommand, runCommand } from './installation.ts'
+import { type InstallationCommand, parseCommand, runCommand } from './installation-command.ts'
 
 const A = 'aaaaaaaa-0000-4000-8000-000000000000' as InstallationId
 const B = 'bbbbbbbb-0000-4000-8000-000000000000' as InstallationId

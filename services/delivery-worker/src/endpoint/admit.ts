@@ -9,7 +9,7 @@ import {
 } from '@switchhook/contracts'
 import type { EndpointHealth } from '@switchhook/store'
 import type { Clocks } from '../clocks.ts'
-import { RECEIVED_LOOK_MS, type Withheld } from './decide.ts'
+import { RECEIVED_LOOK_MS, type Withheld } from '../policy/decide.ts'
 import { createRecentLooks, type EndpointLook, type RecentLooksDeps } from './recent-looks.ts'
 
 /** `trustedUntilMs`: how long a first attempt may rely on the subscription that was read. */

@@ -1,4 +1,4 @@
-import { type Redis, run } from '../redis/redis.ts'
+import { type Redis, run } from './redis.ts'
 
 /** A caller joins a read that has not begun, so it sees every write that ended before the call. */
 type SharedRead<Key, Value> = (key: Key) => Promise<Value>

@@ -1,5 +1,5 @@
 import { newCallId } from '@switchhook/contracts'
-import { parseCommand, runCommand, type UnknownChannelsCommand } from './unknown-channels.ts'
+import { parseCommand, runCommand, type UnknownChannelsCommand } from './unknown-channels-command.ts'
 
 const parsed = (words: string): UnknownChannelsCommand => parseCommand(words.split(' ').filter((word) => word !== ''))
 

@@ -1,5 +1,5 @@
 import type { Quarantine } from '@switchhook/messaging'
-import { parseCommand, runCommand } from './quarantine.ts'
+import { parseCommand, runCommand } from './quarantine-command.ts'
 
 test.each<[string, ReturnType<typeof parseCommand>]>([
   ['list', { name: 'list', limit: 20 }],

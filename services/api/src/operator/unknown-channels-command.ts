@@ -1,9 +1,8 @@
 import { asteriskFields, asteriskServer, openUnknown, type UnknownInAsterisk } from '@switchhook/platform'
 import { loadConfig, redisFields, redisRules } from '@switchhook/runtime'
+import { parseCommandLine, runCommandLine, withRedis } from '@switchhook/service'
 import { createInstallationStore, createStateStore } from '@switchhook/store'
-import { parseCommandLine, runCommandLine } from './command-line.ts'
-import { requireAsterisk, serverFields } from './watch-asterisk.ts'
-import { withRedis } from './with-redis.ts'
+import { requireAsterisk, serverFields } from './watch-asterisk-command.ts'
 
 export type UnknownChannelsCommand =
   | { readonly name: 'list' }
