@@ -22,7 +22,7 @@ const ownStack = ['/tools/local/src/stack/stack.e2e.test.ts', '/tests/e2e/src/mi
 /** Needs a quiet machine: where nothing is delivered in time, the retries of its short schedule run out. */
 const quiet = '/tools/chaos/src/chaos.e2e.test.ts'
 
-const infrastructure = '<rootDir>/packages/testkit/src/jest'
+const infrastructure = '<rootDir>/tests/testkit/src/jest'
 
 export default {
   // An upper bound for waiting on other processes. Tests await conditions, never this time.
@@ -57,7 +57,7 @@ export default {
       ...common,
       displayName: 'pbx',
       testMatch: ['**/src/**/*.pbx.test.ts'],
-      globalSetup: '<rootDir>/packages/pbx/src/jest/find-asterisk.ts',
+      globalSetup: '<rootDir>/tools/pbx/src/jest/find-asterisk.ts',
     },
     { ...common, displayName: 'cluster', testMatch: ['**/src/**/*.cluster.test.ts'] },
   ],

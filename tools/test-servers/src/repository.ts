@@ -5,7 +5,7 @@ export const repository = join(import.meta.dirname, '..', '..', '..')
 
 export const composeFile = join(repository, 'docker-compose.yml')
 /** Added by `make up`: the ports on which processes of this machine reach RabbitMQ and Redis. */
-export const composePortsFile = join(repository, 'packages', 'test-servers', 'compose.ports.yml')
+export const composePortsFile = join(repository, 'tools', 'test-servers', 'compose.ports.yml')
 export const rabbitmqConfigFile = join(repository, 'infra', 'rabbitmq', 'rabbitmq.conf')
 export const rabbitmqMembersConfigFile = join(repository, 'infra', 'rabbitmq', 'members.conf')
 export const rabbitmqAdvancedConfigFile = join(repository, 'infra', 'rabbitmq', 'advanced.config')

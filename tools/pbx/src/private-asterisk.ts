@@ -5,7 +5,7 @@ import { Agent, request } from 'undici'
 
 export type PrivateAsterisk = Awaited<ReturnType<typeof privateAsterisk>>
 
-const CONFIGURATION = join(repository, 'packages', 'pbx', 'asterisk')
+const CONFIGURATION = join(repository, 'tools', 'pbx', 'asterisk')
 /** Modules require these files; their defaults suffice. */
 const EMPTY = ['acl', 'ccss', 'cdr', 'features', 'udptl', 'websocket_client']
 const FOLDERS = ['etc', 'db', 'spool/recording', 'run', 'log/cel-custom', 'lib', 'moh']

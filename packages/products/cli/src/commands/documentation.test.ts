@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { GROUPS } from '../groups.ts'
 import { completions } from './completion.ts'
 
-const root = join(import.meta.dirname, '../../../..')
+const root = join(import.meta.dirname, '../../../../..')
 const words = completions(GROUPS)
 
 /** The commands in the code blocks of a page. */
@@ -24,7 +24,7 @@ function keyOf(command: string): string {
 test.each([
   ['README.md', 14],
   ['docs/cli.md', 5],
-  ['packages/cli/README.md', 8],
+  ['packages/products/cli/README.md', 8],
 ])('the commands and options in %s exist', (page, most) => {
   const commands = commandsIn(page)
   expect(commands.length).toBeGreaterThanOrEqual(most)
