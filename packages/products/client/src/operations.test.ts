@@ -9,7 +9,7 @@ interface Operation {
 
 /** The paths, with `{}` for each id, as the table of the client has them. */
 const { paths } = JSON.parse(
-  readFileSync(`${import.meta.dirname}/../../../docs/openapi.json`, 'utf8').replaceAll(/\{\w+\}/g, '{}'),
+  readFileSync(`${import.meta.dirname}/../../../../docs/openapi.json`, 'utf8').replaceAll(/\{\w+\}/g, '{}'),
 ) as {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
 }

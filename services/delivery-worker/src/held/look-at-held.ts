@@ -10,12 +10,12 @@ import {
 } from '@switchhook/store'
 import { LRUCache } from 'lru-cache'
 import type { EndpointState } from '../endpoint/recent-looks.ts'
+import type { Limits } from '../limits/limits.ts'
+import { SENT_AT_ONCE, type SendHeldDeps, sendHeld } from '../limits/send-held.ts'
 import type { DeliverDeps } from '../pipeline/steps.ts'
 import { concludeReceived } from './conclude-received.ts'
 import { PARKING_LEASE_SECONDS } from './limit-held.ts'
-import type { Limits } from './limits.ts'
 import { type LookPlan, planLook, TICK_MS } from './plan-look.ts'
-import { SENT_AT_ONCE, type SendHeldDeps, sendHeld } from './send-held.ts'
 import { createWithdrawHeld } from './withdraw-held.ts'
 
 export interface HeldLooksDeps extends SendHeldDeps {

@@ -12,8 +12,8 @@ import type { Admit } from '../endpoint/admit.ts'
 import type { Before, Breaker } from '../endpoint/cooldown.ts'
 import type { Isolation } from '../endpoint/isolate.ts'
 import type { RecoverRejected } from '../endpoint/recover-rejected.ts'
-import type { Limits } from '../held/limits.ts'
 import type { Posted, PostUnderLease } from '../http/post-under-lease.ts'
+import type { Limits } from '../limits/limits.ts'
 import { resultOf } from '../policy/classify.ts'
 import {
   type Decision,

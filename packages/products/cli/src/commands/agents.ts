@@ -3,7 +3,7 @@ import { command, type Group, given } from '../command.ts'
 import { usage } from '../exit.ts'
 import { momentOf } from '../output/read-time.ts'
 import { callState, deviceStatus, moment } from '../output/words.ts'
-import { LIMIT, limitOf, take } from './take.ts'
+import { LIMIT, limitOf, take } from '../take.ts'
 
 const list = command({
   name: 'list',

@@ -2,7 +2,7 @@ import { type Client, type Schemas } from '@switchhook/client'
 import { type Command, type Context, command, type Group, given } from '../command.ts'
 import { usage } from '../exit.ts'
 import { callState, direction, endReason, moment } from '../output/words.ts'
-import { LIMIT, limitOf, take } from './take.ts'
+import { LIMIT, limitOf, take } from '../take.ts'
 
 const list = command({
   name: 'list',

@@ -1,7 +1,7 @@
 import { NoAnswer, type Schemas, SwitchhookError } from '@switchhook/client'
 import { type Context, command, type Group, given } from '../command.ts'
 import { moment, outcome, toneOf } from '../output/words.ts'
-import { LIMIT, limitOf, take } from './take.ts'
+import { LIMIT, limitOf, take } from '../take.ts'
 
 type Query = Schemas['ListTenantDeliveriesQuery']
 

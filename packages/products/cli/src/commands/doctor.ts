@@ -14,7 +14,7 @@ import { FIRST_WITHIN_MS, SECOND_WITHIN_MS, watchStream } from '../doctor/watch-
 import { CliError, Exit, usage } from '../exit.ts'
 import { countOf } from '../output/read-time.ts'
 import { toneOf } from '../output/words.ts'
-import { take } from './take.ts'
+import { take } from '../take.ts'
 
 const MOST_ENDPOINTS = 1_000
 const ROLES = ['viewer', 'operator', 'admin']

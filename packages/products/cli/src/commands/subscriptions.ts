@@ -3,7 +3,7 @@ import { type Context, command, type Group, given } from '../command.ts'
 import { CliError, Exit, usage } from '../exit.ts'
 import { durationMs } from '../output/read-time.ts'
 import { moment, subscriptionState, toneOf } from '../output/words.ts'
-import { LIMIT, limitOf, take } from './take.ts'
+import { LIMIT, limitOf, take } from '../take.ts'
 import { typesIn } from './types-in.ts'
 
 const ID = ['<subscription>', 'the id of the subscription'] as const

@@ -1,8 +1,8 @@
 import { hostname } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
 import { type Client, type Schemas, SwitchhookError } from '@switchhook/client'
-import { take } from '../commands/take.ts'
 import { usage } from '../exit.ts'
+import { take } from '../take.ts'
 
 export interface ListenName {
   /** The same name continues where it stopped. */

@@ -1,4 +1,4 @@
-import { countOf } from '../output/read-time.ts'
+import { countOf } from './output/read-time.ts'
 
 const DEFAULT_LIMIT = 50
 

@@ -7,11 +7,11 @@ import {
   type HeldStore,
 } from '@switchhook/store'
 import { aSubscription, eventually, silentLog } from '@switchhook/testkit'
+import { createLookAtHeld } from '../held/look-at-held.ts'
 import { aDelivery } from '../testing/deliveries.ts'
 import { deliverDeps, down, HEALTHY, ok, posted } from '../testing/delivering.ts'
 import { type OpenedStore, useStore } from '../testing/use-store.ts'
 import { createLimits, type Limits } from './limits.ts'
-import { createLookAtHeld } from './look-at-held.ts'
 
 /** Less than the lease of a look. */
 const PATIENT = { timeoutMs: 15_000 }
