@@ -1,5 +1,11 @@
 import './tests/jest/sources.mjs'
 
+// Otherwise git refuses to read a clone that belongs to another user, for example for root.
+if (process.env.GIT_CONFIG_COUNT === undefined) {
+  const safe = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'safe.directory', GIT_CONFIG_VALUE_0: import.meta.dirname }
+  Object.assign(process.env, safe)
+}
+
 /**
  * Test layers by file name: `x.test.ts` does no I/O, `x.it.test.ts` uses a real RabbitMQ and Redis, `x.e2e.test.ts` uses
  * the running stack over HTTP only, `x.browser.test.ts` drives the console in a real Chromium, `x.cluster.test.ts` starts
