@@ -1,14 +1,13 @@
 import { STATUS_NAMES, type StatusNames, statusNamesSchema, type Tenant } from '@switchhook/contracts'
 import { MAX_SHARDS } from '@switchhook/messaging'
+import { asteriskFields, asteriskRules } from '@switchhook/platform-asterisk'
 import {
   type AgentEntry,
-  asteriskFields,
-  asteriskRules,
   parseScenario,
   type Scenario,
   SIMULATED_AGENTS,
   simulatedAgentsSchema,
-} from '@switchhook/platform'
+} from '@switchhook/platform-simulator'
 import {
   type Config,
   choice,
