@@ -1,4 +1,4 @@
-import { asteriskFields, asteriskServer, openUnknown, type UnknownInAsterisk } from '@switchhook/platform'
+import { asteriskFields, asteriskServer, openUnknown, type UnknownInAsterisk } from '@switchhook/platform-asterisk'
 import { loadConfig, redisFields, redisRules } from '@switchhook/runtime'
 import { parseCommandLine, runCommandLine, withRedis } from '@switchhook/service'
 import { createInstallationStore, createStateStore } from '@switchhook/store'
