@@ -174,6 +174,7 @@ export const subscriptionChangeSchema = component('SubscriptionChange', {
     // Generated clients in Java send an empty list for one that was not set, unless it can be null.
     eventTypes: { ...orNull(eventTypes), description: `${EVENT_TYPES_TEXT} null: unchanged.` },
     ...readOnly,
+    mode: { ...mode, description: `${mode.description} A request that sends another value answers 400.` },
   },
   examples: [{ enabled: false }],
 })
