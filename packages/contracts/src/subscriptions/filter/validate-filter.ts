@@ -40,7 +40,7 @@ function entryFaults(eventType: string, fields: unknown, pointer: string): Fault
   if (!isEventType(eventType)) return [{ pointer, detail: `is not an event type${didYouMean(eventType, EVENT_TYPES)}` }]
   if (!isRecord(fields)) return [{ pointer, detail: `must be an object of fields of the data of ${eventType}` }]
   const entries = Object.entries(fields)
-  if (entries.length === 0) return [{ pointer, detail: 'must name a field; a type that passes whole needs no entry' }]
+  if (entries.length === 0) return [{ pointer, detail: 'must name a field; omit types that need no filter' }]
   if (entries.length > MAX_FILTER_FIELDS) return [{ pointer, detail: `must have at most ${MAX_FILTER_FIELDS} fields` }]
   const count = entries.reduce((sum, [, conditions]) => sum + (Array.isArray(conditions) ? conditions.length : 0), 0)
   if (count > MAX_FILTER_CONDITIONS)
