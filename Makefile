@@ -9,7 +9,7 @@ CONSOLE_SOURCES := packages/console/vite.config.ts $(shell find packages/console
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help install build console check test cluster pbx demo bench chaos drill upgrade-test up down try-containers format release images docs chart alerts pictures
+.PHONY: help install build console check test test-long cluster pbx demo bench chaos drill upgrade-test up down try-containers format release images docs chart alerts pictures
 
 # make passes variables of its command line, such as PLATFORM=asterisk, to every recipe.
 
@@ -43,8 +43,11 @@ check: $(INSTALLED) ## check format, types, lint, architecture, unused code and 
 	$(call step,unused code,knip)
 	$(call step,unit tests,jest --selectProjects unit --maxWorkers=100%)
 
-test: build ## run every test, as CI does
+test: build ## run every test except the long ones, as CI does
 	@node tests/jest/run-lanes.mjs
+
+test-long: build ## run the tests that take minutes: random faults, and two versions side by side
+	@jest --selectProjects long --maxWorkers=1
 
 cluster: build ## kill nodes of a RabbitMQ cluster and of Redis with replicas one by one (docs/scaling.md)
 	@jest --selectProjects cluster --maxWorkers=1

@@ -1,4 +1,4 @@
-import { asteriskFields, asteriskServer, openUnknown, type UnknownInAsterisk } from '@switchhook/platform'
+import { asteriskFields, asteriskServer, openUnknown, type UnknownInAsterisk } from '@switchhook/platform-asterisk'
 import { loadConfig, redisFields, redisRules } from '@switchhook/runtime'
 import { createInstallationStore, createStateStore } from '@switchhook/store'
 import { parseCommandLine, runCommandLine } from './command-line.ts'

@@ -1,4 +1,5 @@
-import { asteriskFields, asteriskServer, PlatformUnavailable, type Watch, watchAsterisk } from '@switchhook/platform'
+import { PlatformUnavailable } from '@switchhook/platform'
+import { asteriskFields, asteriskServer, type Watch, watchAsterisk } from '@switchhook/platform-asterisk'
 import { loadConfig, type Rule, runProcess } from '@switchhook/runtime'
 
 const { ASTERISK_URL, ASTERISK_USER, ASTERISK_PASSWORD_FILE, ASTERISK_CA_FILE } = asteriskFields
