@@ -12,7 +12,7 @@ import {
 import type { Consume, Service } from '@switchhook/service'
 import type { WorkerConfig } from './config.ts'
 import { type Isolation, LANE_DEPTH } from './isolation/isolate.ts'
-import { createPlaces, MAX_DEPTH } from './isolation/places.ts'
+import { createStartLimit, MAX_IN_PROGRESS } from './isolation/start-limit.ts'
 import { createPackets, type Packets } from './packets/packets.ts'
 import { createDeliver } from './pipeline/deliver.ts'
 import type { DeliverDeps } from './pipeline/steps.ts'
@@ -31,34 +31,34 @@ export interface ConsumeDeliveriesDeps extends Pick<Service<WorkerConfig>, 'conf
 
 /** The most POSTs in progress: of due deliveries alone, of packets, of backlogs, and of lanes. */
 export const mostPosts = ({ DELIVERY_CONCURRENCY, SUBSCRIPTION_CONCURRENCY }: WorkerConfig): number =>
-  (1 + 2 * MAX_DEPTH) * DELIVERY_CONCURRENCY + LANES * LANE_DEPTH * SUBSCRIPTION_CONCURRENCY
+  (1 + 2 * MAX_IN_PROGRESS) * DELIVERY_CONCURRENCY + LANES * LANE_DEPTH * SUBSCRIPTION_CONCURRENCY
 
 /** Consumes all queues of deliveries, each with its share of the concurrency. */
 export async function consumeDeliveries(deps: ConsumeDeliveriesDeps): Promise<Pick<Consumer, 'drain'>> {
   const { config, broker, consume, isolation, worker, traced, shards, log } = deps
   const { DELIVERY_CONCURRENCY: concurrency, SUBSCRIPTION_CONCURRENCY: cap } = config
   const deliver = createDeliver(worker)
-  const places = createPlaces(concurrency, worker)
+  const limit = createStartLimit(concurrency, worker)
   const fromDue: Handle = (due) => deliver(due, 'due')
   const fromLane: Handle = (due) => deliver(due, 'lane')
   const alone: Handle = (due) => {
-    places.noteDue()
+    limit.noteDue()
     return fromDue(due)
   }
   const backlogged: Handle = async (due) => {
-    const end = await places.beginBacklogged()
+    const end = await limit.startBacklogged()
     await fromDue(due).finally(end)
   }
   const consumeAlone = (queue: string, most: number, handle: Handle): Promise<Consumer> =>
     consume(queue, most, ({ content, headers }) => parseDelivery(content, headers), traced(queue, handle))
   const packets = createPackets({
-    begin: places.begin,
+    start: limit.start,
     handle: traced(Queue.deliveryPackets, fromDue),
     publishAlone: (member) => broker.publishPacked(member),
     log,
   })
   const ofBacklogs = createPackets({
-    begin: places.beginBacklogged,
+    start: limit.startBacklogged,
     handle: traced(Queue.backlogPackets, fromDue),
     publishAlone: (member) => broker.publishPacked(member, Queue.deliveryBacklog),
     log,
@@ -77,8 +77,8 @@ export async function consumeDeliveries(deps: ConsumeDeliveriesDeps): Promise<Pi
   return {
     async drain() {
       const drained = consumers.map((consumer) => consumer.drain())
-      // Packets first: a member whose wait ends no longer returns a packet that has begun.
-      for (const part of [packets, ofBacklogs, places, isolation]) part.stop()
+      // Packets first: a member whose wait ends no longer returns a packet that has started.
+      for (const part of [packets, ofBacklogs, limit, isolation]) part.stop()
       await Promise.all(drained)
     },
   }

@@ -1,7 +1,7 @@
 import { type Delivery, deliveryHeaders, Unavailable } from '@switchhook/contracts'
 import type { PackedDelivery, Packet } from '@switchhook/messaging'
 import { eventually } from '@switchhook/testkit'
-import { createPlaces } from '../isolation/places.ts'
+import { createStartLimit } from '../isolation/start-limit.ts'
 import { aDelivery } from '../testing/deliveries.ts'
 import { createPackets, type PacketsDeps } from './packets.ts'
 
@@ -12,13 +12,13 @@ const memberOf = (delivery: Delivery): PackedDelivery => ({
 const packetOf = (members: readonly PackedDelivery[]): Packet<PackedDelivery> => ({ id: 'one', members, returns: 0 })
 const away = new Unavailable('redis', 'away')
 
-/** A worker with so many places, whose attempts end when the test says so. */
-function aWorker({ places = 100, ...change }: Partial<PacketsDeps> & { readonly places?: number } = {}) {
+/** A worker whose attempts end when the test says so. */
+function aWorker({ limit = 100, ...change }: Partial<PacketsDeps> & { readonly limit?: number } = {}) {
   const attempts: { readonly due: Delivery; readonly end: (error?: Error) => void }[] = []
   const alone: PackedDelivery[] = []
-  const { begin, stop } = createPlaces(places, { nowMs: () => 0 })
+  const { start, stop } = createStartLimit(limit, { nowMs: () => 0 })
   const packets = createPackets({
-    begin,
+    start,
     handle: (due) =>
       new Promise((resolve, reject) => {
         attempts.push({ due, end: (error) => (error === undefined ? resolve() : reject(error)) })
@@ -82,8 +82,8 @@ test('a member that cannot be parsed, and one that meets a bug, are published al
   expect(alone).toEqual([broken, memberOf(buggy)])
 })
 
-test('a member that fails gives its place to the next', async () => {
-  const { receive, attempts, begun } = aWorker({ places: 1 })
+test('a member that fails lets the next start', async () => {
+  const { receive, attempts, begun } = aWorker({ limit: 1 })
   const handled = receive([aDelivery(), aDelivery()].map(memberOf))
   await begun(1)
   attempts[0]?.end(away)
@@ -94,7 +94,7 @@ test('a member that fails gives its place to the next', async () => {
 
 describe('a worker that stops', () => {
   test('returns a packet of which no member has begun', async () => {
-    const { receive, attempts, begun, alone, stop } = aWorker({ places: 1 })
+    const { receive, attempts, begun, alone, stop } = aWorker({ limit: 1 })
     const first = receive([memberOf(aDelivery())])
     await begun(1)
     const second = receive([aDelivery(), aDelivery()].map(memberOf))
@@ -106,7 +106,7 @@ describe('a worker that stops', () => {
   })
 
   test('finishes the members that have begun, and publishes the others alone', async () => {
-    const { receive, attempts, begun, alone, stop } = aWorker({ places: 1 })
+    const { receive, attempts, begun, alone, stop } = aWorker({ limit: 1 })
     const [first, second] = [aDelivery(), aDelivery()]
     const handled = receive([first, second].map(memberOf))
     await begun(1)

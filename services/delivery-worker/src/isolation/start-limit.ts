@@ -3,26 +3,26 @@ import type { Clocks } from '../clocks.ts'
 
 /** Deliveries of backlogs give way for this long after another delivery was due. */
 const DUE_MEMORY_MS = 1_000
-/** The share of the places that deliveries of backlogs take while others are due: on a busy processor, all delay each other. */
+/** The share of the limit for deliveries of backlogs while others are due: on a busy processor, all delay each other. */
 const BACKLOG_SHARE = 0.25
-/** A delivery holds its place for this long: afterwards it waits for its endpoint and is no load. */
-const HOLDS_MS = 100
-/** How often waiting deliveries look for a place that is no longer held. */
+/** A delivery counts for this long after its start: afterwards it waits for its endpoint and is no load. */
+const COUNTS_MS = 100
+/** How often waiting deliveries look for one that no longer counts. */
 const LOOK_EVERY_MS = 10
-/** Deliveries in progress, with a place and without one, in places: a limit on sockets and memory. */
-export const MAX_DEPTH = 3
+/** Deliveries in progress, those that no longer count included, in limits: this bounds sockets and memory. */
+export const MAX_IN_PROGRESS = 3
 
 /** Call it when the delivery has ended. */
 type End = () => void
-type Begin = () => Promise<End> | End
+type Start = () => Promise<End> | End
 
-export type Places = ReturnType<typeof createPlaces>
+export type StartLimit = ReturnType<typeof createStartLimit>
 
 /**
- * Places in which deliveries begin. A worker holds more messages than it handles at a time, so that packets of which a member
- * hangs leave room for others.
+ * Limits how many deliveries start at a time. A worker receives more packets than it handles at a time, so that one of which a
+ * member hangs delays no other; and those that give way wait here.
  */
-export function createPlaces(concurrency: number, { nowMs }: Pick<Clocks, 'nowMs'>) {
+export function createStartLimit(concurrency: number, { nowMs }: Pick<Clocks, 'nowMs'>) {
   let lastDueMs = Number.NEGATIVE_INFINITY
   const forBacklogs = Math.ceil(concurrency * BACKLOG_SHARE)
   const due = createLine(() => concurrency)
@@ -32,43 +32,43 @@ export function createPlaces(concurrency: number, { nowMs }: Pick<Clocks, 'nowMs
   }
 
   function createLine(most: () => number) {
-    /** The deliveries that hold a place, and when they began, in this order. */
-    const held = new Map<End, number>()
+    /** The deliveries that count, and when they started, in this order. */
+    const counted = new Map<End, number>()
     const waiting: PromiseWithResolvers<End>[] = []
     let inProgress = 0
     let timer: NodeJS.Timeout | undefined
     let isStopping = false
 
-    function hasPlace(): boolean {
-      for (const [end, at] of held) {
-        if (nowMs() - at < HOLDS_MS) break
-        held.delete(end)
+    function mayStart(): boolean {
+      for (const [end, at] of counted) {
+        if (nowMs() - at < COUNTS_MS) break
+        counted.delete(end)
       }
-      return held.size < most() && inProgress < MAX_DEPTH * concurrency
+      return counted.size < most() && inProgress < MAX_IN_PROGRESS * concurrency
     }
 
-    function start(): End {
+    function count(): End {
       const end: End = () => {
         inProgress -= 1
-        held.delete(end)
+        counted.delete(end)
         handOut()
       }
       inProgress += 1
-      held.set(end, nowMs())
+      counted.set(end, nowMs())
       return end
     }
 
     function handOut(): void {
-      while (waiting.length > 0 && hasPlace()) waiting.shift()?.resolve(start())
+      while (waiting.length > 0 && mayStart()) waiting.shift()?.resolve(count())
       if (waiting.length > 0) return
       clearInterval(timer)
       timer = undefined
     }
 
     return {
-      begin(): Promise<End> | End {
+      start(): Promise<End> | End {
         if (isStopping) throw stopping()
-        if (waiting.length === 0 && hasPlace()) return start()
+        if (waiting.length === 0 && mayStart()) return count()
         timer ??= setInterval(handOut, LOOK_EVERY_MS).unref()
         const waits = Promise.withResolvers<End>()
         waiting.push(waits)
@@ -85,13 +85,13 @@ export function createPlaces(concurrency: number, { nowMs }: Pick<Clocks, 'nowMs
   return {
     /** Deliveries of backlogs give way to those that are noted. */
     noteDue,
-    /** Resolves once a member of a packet may begin. Rejects with Unavailable when the worker stops. */
-    begin: ((): Promise<End> | End => {
+    /** Resolves once a member of a packet may start. Rejects with Unavailable when the worker stops. */
+    start: ((): Promise<End> | End => {
       noteDue()
-      return due.begin()
-    }) satisfies Begin,
+      return due.start()
+    }) satisfies Start,
     /** The same for deliveries of backlogs: fewer of them are in progress while others are due. */
-    beginBacklogged: backlog.begin satisfies Begin,
+    startBacklogged: backlog.start satisfies Start,
     /** Returns waiting deliveries to the broker. */
     stop: (): void => {
       due.stop()
