@@ -1,7 +1,7 @@
 import { type Delivery, deliveryHeaders, Unavailable } from '@switchhook/contracts'
 import type { PackedDelivery, Packet } from '@switchhook/messaging'
 import { eventually } from '@switchhook/testkit'
-import { createStartLimit } from '../isolation/start-limit.ts'
+import { createStartLimit } from '../endpoint/start-limit.ts'
 import { aDelivery } from '../testing/deliveries.ts'
 import { createPackets, type PacketsDeps } from './packets.ts'
 

@@ -1,7 +1,7 @@
 import { type Delivery, parseDelivery, Unavailable } from '@switchhook/contracts'
 import { createFinishedMembers, handleMembers, type PackedDelivery, type Packet } from '@switchhook/messaging'
 import type { Logger } from '@switchhook/runtime'
-import type { StartLimit } from '../isolation/start-limit.ts'
+import type { StartLimit } from '../endpoint/start-limit.ts'
 
 export interface PacketsDeps {
   /** Resolves once the member may start. Rejects with Unavailable once the worker stops. */
