@@ -14,7 +14,6 @@ export const MAX_IN_PROGRESS = 3
 
 /** Call it when the delivery has ended. */
 type End = () => void
-type Start = () => Promise<End> | End
 
 export type StartLimit = ReturnType<typeof createStartLimit>
 
@@ -86,12 +85,12 @@ export function createStartLimit(concurrency: number, { nowMs }: Pick<Clocks, 'n
     /** Deliveries of backlogs give way to those that are noted. */
     noteDue,
     /** Resolves once a member of a packet may start. Rejects with Unavailable when the worker stops. */
-    start: ((): Promise<End> | End => {
+    start: (): Promise<End> | End => {
       noteDue()
       return due.start()
-    }) satisfies Start,
+    },
     /** The same for deliveries of backlogs: fewer of them are in progress while others are due. */
-    startBacklogged: backlog.start satisfies Start,
+    startBacklogged: (): Promise<End> | End => backlog.start(),
     /** Returns waiting deliveries to the broker. */
     stop: (): void => {
       due.stop()

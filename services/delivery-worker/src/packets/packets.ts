@@ -24,7 +24,7 @@ export function createPackets({ start, handle, publishAlone, log }: PacketsDeps)
 
   return {
     /** Resolves when the packet may be acknowledged, see `handleMembers`. */
-    async handle(packet: Packet<PackedDelivery>): Promise<void> {
+    handle: async (packet: Packet<PackedDelivery>): Promise<void> => {
       let hasStarted = false
       /** @throws Unparsable */
       async function handleMember(member: PackedDelivery): Promise<void> {
