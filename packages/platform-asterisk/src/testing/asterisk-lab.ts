@@ -108,14 +108,13 @@ async function openAsteriskLab() {
       const { channels, bridges } = await readCalls(ari)
       const nameOf = new Map(channels.map(({ id, name }) => [id, /^PJSIP\/(.*)-\w+$/.exec(name)?.[1] ?? name]))
       const found = bridges.filter((bridge) => bridge.bridge_type === type && bridge.channels.length > 0)
-      return found
-        .map((bridge) =>
-          bridge.channels
-            .map((id) => nameOf.get(id) ?? id)
-            .toSorted()
-            .join('+'),
-        )
-        .toSorted()
+      const together = found.map(({ channels: ids }) => {
+        return ids
+          .map((id) => nameOf.get(id) ?? id)
+          .toSorted()
+          .join('+')
+      })
+      return together.toSorted((a, b) => a.localeCompare(b))
     },
     /** Asterisk ends the channel of a phone. @param cause Q.850 */
     async endChannelOf(name: string, cause: string): Promise<void> {
