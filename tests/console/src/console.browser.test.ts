@@ -363,7 +363,7 @@ const summaryOf = (n: number) => ({
 })
 
 function sizeOfAllFiles(): number {
-  const folder = join(import.meta.dirname, '../../../packages/console/dist/app/assets')
+  const folder = join(import.meta.dirname, '../../../packages/products/console/dist/app/assets')
   const files = readdirSync(folder)
   const sent = files.filter((name) => name.endsWith('.gz') || !files.includes(`${name}.gz`))
   return sent.filter((name) => !name.endsWith('.br')).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0)
