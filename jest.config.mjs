@@ -23,7 +23,7 @@ const common = {
   fakeTimers: { doNotFake: ['nextTick', 'queueMicrotask'] },
 }
 
-const infrastructure = '<rootDir>/packages/testkit/src/jest'
+const infrastructure = '<rootDir>/tests/testkit/src/jest'
 
 export default {
   // An upper bound for waiting on other processes. Tests await conditions, never this time.
@@ -56,7 +56,7 @@ export default {
       ...common,
       displayName: 'pbx',
       testMatch: ['**/src/**/*.pbx.test.ts'],
-      globalSetup: '<rootDir>/packages/pbx/src/jest/find-asterisk.ts',
+      globalSetup: '<rootDir>/tools/pbx/src/jest/find-asterisk.ts',
     },
     { ...common, displayName: 'cluster', testMatch: ['**/src/**/*.cluster.test.ts'] },
   ],

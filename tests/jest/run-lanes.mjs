@@ -71,9 +71,7 @@ async function lane() {
 /** Lanes that install the same servers side by side would wait for each other, and could start one that is half installed. */
 async function install() {
   // oxlint-disable-next-line no-restricted-imports -- the repository root depends on no package
-  const { BackingUnavailable, installServers, missingDocker } = await import(
-    '../../packages/test-servers/dist/index.js'
-  )
+  const { BackingUnavailable, installServers, missingDocker } = await import('../../tools/test-servers/dist/index.js')
   const { AMQP_URL, REDIS_URL } = process.env
   if ((AMQP_URL && REDIS_URL) || (await missingDocker()) === undefined) return
   try {

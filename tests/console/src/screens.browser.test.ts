@@ -104,7 +104,7 @@ scenes('every screen of the console', () => {
   }, 120_000)
 
   function sizeOfAllFiles(): number {
-    const folder = join(import.meta.dirname, '../../../packages/console/dist/app/assets')
+    const folder = join(import.meta.dirname, '../../../packages/products/console/dist/app/assets')
     const files = readdirSync(folder)
     const sent = files.filter((name) => name.endsWith('.gz') || !files.includes(`${name}.gz`))
     return sent

@@ -13,7 +13,7 @@ import { createBreakerStore, createSubscriptionStore, openRedis, type Redis } fr
 import { silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import { generate } from 'selfsigned'
 import type { DiagnosticsChannel } from 'undici'
-import { createAdmit } from '../policy/admit.ts'
+import { createAdmit } from '../endpoint/admit.ts'
 import { aDeliveryTo, aSubscription } from '../testing/deliveries.ts'
 import { createPostClient } from './post.ts'
 import { createPostUnderLease, type PostUnderLeaseDeps } from './post-under-lease.ts'
