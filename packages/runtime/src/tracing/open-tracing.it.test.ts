@@ -71,14 +71,16 @@ test.each(['OTEL_EXPORTER_OTLP_PROTOCOL', 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'])
   async (name) => {
     const received: { path: string | undefined; body: Buffer }[] = []
     const server = createServer()
-    server.on('stream', async (stream, { ':path': path }) => {
+    server.on('stream', (stream, { ':path': path }) => {
       const chunks: Buffer[] = []
-      for await (const chunk of stream) chunks.push(chunk as Buffer)
-      received.push({ path, body: Buffer.concat(chunks) })
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
       stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
-      stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
-      // An empty message: a flag and the length.
-      stream.end(Buffer.alloc(5))
+      stream.on('end', () => {
+        received.push({ path, body: Buffer.concat(chunks) })
+        stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true })
+        // An empty message: a flag and the length.
+        stream.end(Buffer.alloc(5))
+      })
     })
     await once(server.listen(0, '127.0.0.1'), 'listening')
     const { port } = server.address() as AddressInfo
