@@ -1245,8 +1245,8 @@ export interface Schemas {
     eventTypes?: Schemas["SubscribedType"][];
     /** Only an enabled subscription receives deliveries. */
     enabled?: boolean;
-    /** Set by the service; ignored in a request. */
-    readonly mode?: unknown;
+    /** `post`: deliveries are sent to `url`. `pull`: clients receive them with `POST /webhooks/subscriptions/{id}/receive`. Cannot be changed. A request that sends another value answers 400. */
+    mode?: "post" | "pull";
   };
   /** A client that receives deliveries. */
   SubscriptionReceiver: {
