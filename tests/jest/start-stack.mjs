@@ -71,6 +71,7 @@ export default async function startStack() {
     // Tests read the log lines of each event.
     LOG_LEVEL: 'debug',
     OTEL_EXPORTER_OTLP_ENDPOINT: await freeEndpoint(),
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
   })
   process.env.PROMETHEUS ??= await findPrometheus()
   const local = join(import.meta.dirname, '../../tools/local/dist/main.js')

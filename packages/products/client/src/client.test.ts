@@ -125,7 +125,7 @@ test('a rejected token is replaced once', async () => {
 test('a token that is none is not sent, and not shown', async () => {
   const { client, sent } = open([], { auth: async () => 'two\nlines' })
   const failed = await client.me.read().catch((error: unknown) => error)
-  expect([String(failed), sent]).toEqual(['TypeError: auth gave a malformed token', []])
+  expect([String(failed), sent]).toEqual(['TypeError: `auth` returned a malformed token', []])
 })
 
 test('a deletion whose first answer was lost has succeeded if the repeat finds nothing', async () => {

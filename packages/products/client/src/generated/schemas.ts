@@ -25,7 +25,7 @@ export interface Schemas {
     description?: string | null;
     /** Your own name for the subscription, unique among those of the tenant. A script that creates it twice gets 409 `external-id-taken` instead of a second subscription, and finds the first with `GET /webhooks/subscriptions?externalId=`. */
     externalId?: string | null;
-    /** Which events of a type to deliver, by fields of their `data`; null: all. Each named field has to meet one of its conditions. A type without an entry passes whole. At most 16 fields and 100 values and conditions per type. A field without a value (absent or null) only matches null and `exists: false`. An invalid filter answers 400 `invalid-filter`. Test deliveries, and events that you ask for one by one, ignore the filter. */
+    /** Which events of a type to deliver, by fields of their `data`; null: all. Each named field has to meet one of its conditions. A type without an entry passes whole. At most 16 fields and 100 values and conditions per type, and 4096 bytes as JSON. A field without a value (absent or null) only matches null and `exists: false`. An invalid filter answers 400 `invalid-filter`. Test deliveries, and events that you ask for one by one, ignore the filter. */
     filter?: Record<string, Record<string, unknown[]>> | null;
     /** Deliveries of events that are older are not sent: before each attempt, the age counts from `occurredAt` of the event. Such a delivery ends as `expired` and is not parked. The end of a call (state 7), notices, tests, and deliveries that you send again or ask for never expire. Use it once all services are new. */
     expireAfterSeconds?: number | null;
@@ -1176,7 +1176,7 @@ export interface Schemas {
     description: string | null;
     /** Your own name for the subscription, unique among those of the tenant. A script that creates it twice gets 409 `external-id-taken` instead of a second subscription, and finds the first with `GET /webhooks/subscriptions?externalId=`. */
     externalId: string | null;
-    /** Which events of a type to deliver, by fields of their `data`; null: all. Each named field has to meet one of its conditions. A type without an entry passes whole. At most 16 fields and 100 values and conditions per type. A field without a value (absent or null) only matches null and `exists: false`. An invalid filter answers 400 `invalid-filter`. Test deliveries, and events that you ask for one by one, ignore the filter. */
+    /** Which events of a type to deliver, by fields of their `data`; null: all. Each named field has to meet one of its conditions. A type without an entry passes whole. At most 16 fields and 100 values and conditions per type, and 4096 bytes as JSON. A field without a value (absent or null) only matches null and `exists: false`. An invalid filter answers 400 `invalid-filter`. Test deliveries, and events that you ask for one by one, ignore the filter. */
     filter: Record<string, Record<string, unknown[]>> | null;
     /** Deliveries of events that are older are not sent: before each attempt, the age counts from `occurredAt` of the event. Such a delivery ends as `expired` and is not parked. The end of a call (state 7), notices, tests, and deliveries that you send again or ask for never expire. Use it once all services are new. */
     expireAfterSeconds: number | null;

@@ -1,7 +1,7 @@
 import { newTraceparent, readTraceparent, traceIdOf } from '@switchhook/contracts'
 import { tracingFields } from '../config/common-fields.ts'
 import { loadConfig } from '../config/config.ts'
-import { createContextOnly, spanned } from './tracing.ts'
+import { createContextOnly, spanned } from './span.ts'
 
 const start = { name: 'work', kind: 'consumer' } as const
 
@@ -48,7 +48,8 @@ test.each<[string, Record<string, string>, RegExp]>([
     { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' },
     /OTEL_EXPORTER_OTLP_ENDPOINT must be a URL/,
   ],
-  ['an unsupported protocol', { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, /OTEL_EXPORTER_OTLP_PROTOCOL must be one of/],
+  ['an unsupported protocol', { OTEL_EXPORTER_OTLP_PROTOCOL: 'http' }, /OTEL_EXPORTER_OTLP_PROTOCOL must be one of/],
+  ['another exporter', { OTEL_TRACES_EXPORTER: 'zipkin' }, /OTEL_TRACES_EXPORTER must be one of otlp, none/],
   ['an unknown sampler', { OTEL_TRACES_SAMPLER: 'jaeger_remote' }, /OTEL_TRACES_SAMPLER must be one of/],
   ['a ratio above 1', { OTEL_TRACES_SAMPLER_ARG: '1.5' }, /OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1/],
   [

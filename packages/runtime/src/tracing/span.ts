@@ -1,12 +1,4 @@
 import { newTraceparent } from '@switchhook/contracts'
-import type { TracingConfig } from '../config/common-fields.ts'
-import type { Logger } from '../logger.ts'
-
-export interface TracingOptions {
-  readonly config: TracingConfig
-  readonly service: string
-  readonly log: Logger
-}
 
 /** Named by OpenTelemetry's semantic conventions where they define a name. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>
@@ -38,14 +30,6 @@ export interface Tracing {
   begin(start: SpanStart): Span
   /** Sends the queued spans, for a few seconds at most. */
   close(): Promise<void>
-}
-
-/** Exports spans to the configured endpoint. Without an endpoint no OpenTelemetry SDK is loaded. */
-export async function openTracing(options: TracingOptions): Promise<Tracing> {
-  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces } = options.config
-  if (endpoint === undefined && traces === undefined) return createContextOnly()
-  const { createOtlpTracing } = await import('./otlp-tracing.ts')
-  return createOtlpTracing(options)
 }
 
 /** Passes trace contexts on, and creates one where there is none. Exports nothing. */
