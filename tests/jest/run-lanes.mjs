@@ -1,20 +1,16 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { constants, setPriority } from 'node:os'
 import { join, relative } from 'node:path'
 
 const parts = (project, count) => Array.from({ length: count }, (_, n) => [project, `--shard=${n + 1}/${count}`])
 
-/** The last part runs beside the fault suite, which leaves half of the processor time. */
-const UNIT = parts('unit', 2)
-const LAST_UNIT = UNIT.pop()
 /**
  * The Jest processes whose tests share the machine. The longest begin first, and short ones fill the lanes at the end. Each
- * part of the integration tests starts a RabbitMQ for ten seconds of processor time.
+ * part starts a RabbitMQ, which takes five seconds of processor time.
  */
-const RUNS = [['e2e'], ...parts('it', 2), ['own-stack'], ['browser'], ...UNIT]
-/** Most tests wait for other processes, so three files can share two cores. */
-const LANES = 3
+const RUNS = [['browser'], ...parts('e2e', 2), ...parts('it', 4), ...parts('unit', 2)]
+/** Tests wait for other processes three quarters of their time, so four files can share two cores. */
+const LANES = 4
 /** As many failed files run again, alone. If more have failed, it is not for want of processor time. */
 const MOST_RUN_AGAIN = 3
 
@@ -25,13 +21,12 @@ const jest = join(root, 'node_modules/jest/bin/jest.js')
 const reporters = ['./tests/jest/progress.mjs', 'summary', './tests/jest/closing-line.mjs']
 
 /** A run that ends without a result, such as one whose infrastructure does not start, counts as one failure. */
-async function run([project, ...more], priority) {
+async function run([project, ...more]) {
   const options = ['--selectProjects', project, '--maxWorkers=1', ...reporters.map((name) => `--reporters=${name}`)]
   const child = spawn(process.execPath, [jest, ...options, ...more], {
     cwd: root,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
-  if (priority !== undefined) setPriority(child.pid, priority)
   let result
   child.on('message', (message) => {
     result = message
@@ -76,9 +71,7 @@ async function lane() {
 /** Lanes that install the same servers side by side would wait for each other, and could start one that is half installed. */
 async function install() {
   // oxlint-disable-next-line no-restricted-imports -- the repository root depends on no package
-  const { BackingUnavailable, installServers, missingDocker } = await import(
-    '../../packages/test-servers/dist/index.js'
-  )
+  const { BackingUnavailable, installServers, missingDocker } = await import('../../tools/test-servers/dist/index.js')
   const { AMQP_URL, REDIS_URL } = process.env
   if ((AMQP_URL && REDIS_URL) || (await missingDocker()) === undefined) return
   try {
@@ -91,10 +84,6 @@ async function install() {
 
 await install()
 const results = (await Promise.all(Array.from({ length: LANES }, lane))).flat()
-process.stderr.write(
-  '\nThe fault suite needs a quiet machine: only unit tests run beside it, with the lowest priority.\n',
-)
-results.push(...(await Promise.all([run(['quiet']), run(LAST_UNIT, constants.priority.PRIORITY_LOW)])))
 const failed = await runAgain(results)
 const passed = sum(results, 'passed') + sum(results, 'failed') - failed
 process.stderr.write(`\n${passed} passed, ${failed} failed\n`)

@@ -1,14 +1,13 @@
 import { STATUS_NAMES, type StatusNames, statusNamesSchema, type Tenant } from '@switchhook/contracts'
 import { MAX_SHARDS } from '@switchhook/messaging'
+import { asteriskFields, asteriskRules } from '@switchhook/platform-asterisk'
 import {
   type AgentEntry,
-  asteriskFields,
-  asteriskRules,
   parseScenario,
   type Scenario,
   SIMULATED_AGENTS,
   simulatedAgentsSchema,
-} from '@switchhook/platform'
+} from '@switchhook/platform-simulator'
 import {
   type Config,
   choice,
@@ -41,7 +40,7 @@ export const apiFields = {
   API_PORT: described('Port of the REST API; 0: any free port.', port(8080)),
   DEPLOYMENT: described('`on-premise` allows `TRUSTED_NETWORKS`.', choice(['cloud', 'on-premise'], 'cloud')),
   AUTH_ISSUERS: described(
-    'Identity providers whose tokens are accepted: JSON `[{"issuer", "audience", "tenant", "jwksUri"?, "roles"?, "console"?, "cli"?}]` ([roles](security.md#roles), [console](console.md#set-it-up), [command line](cli.md#let-people-sign-in)).',
+    'Identity providers whose tokens are accepted: JSON `[{"issuer", "audience", "tenant", "jwksUri"?, "audienceClaim"?, "clientIdClaims"?, "roles"?, "console"?, "cli"?}]` ([examples](identity-providers.md), [roles](security.md#roles), [console](console.md#set-it-up), [command line](cli.md#let-people-sign-in)).',
     json<readonly Issuer[]>(issuersSchema, '[]'),
     'none',
   ),
@@ -69,6 +68,14 @@ export const apiFields = {
   RATE_LIMIT: described(
     'Requests of one client in a window, such as `600/1m`, or `off` ([security](security.md)).',
     rate('6000/1m'),
+  ),
+  CONNECTION_LIMIT: described(
+    'Connections that one api process keeps open ([limits](limits.md#connections)).',
+    integer({ min: 10, max: 1_000_000 }, 5_000),
+  ),
+  CONNECTION_LIMIT_PER_ADDRESS: described(
+    'Of these, connections of one address that is neither in `TRUST_PROXY` nor in `TRUSTED_NETWORKS`.',
+    integer({ min: 1, max: 1_000_000 }, 1_000),
   ),
   IDEMPOTENCY_LIMIT_PER_CLIENT: described(
     'Idempotency keys kept per client; the oldest are forgotten first. About 1.1 KB of Redis memory each.',
@@ -115,6 +122,10 @@ export const apiFields = {
   SUBSCRIPTION_LIMIT_PER_TENANT: described(
     'Subscriptions that a tenant can have ([limits](limits.md)); about 1 KB of Redis memory each.',
     integer({ min: 1, max: 10_000_000 }, 100_000),
+  ),
+  SUBSCRIPTION_BYTES_PER_TENANT: described(
+    'Bytes that the subscriptions of a tenant can have together in Redis. Each has 0.5 KB and its texts, headers and filter, 18 KB at most.',
+    integer({ min: 32_768, max: 1_000_000_000_000 }, 48_000_000),
   ),
   PARKED_LIMIT_PER_SUBSCRIPTION: sharedFields.PARKED_LIMIT_PER_SUBSCRIPTION,
   STATISTICS_SUBSCRIPTIONS: sharedFields.STATISTICS_SUBSCRIPTIONS,

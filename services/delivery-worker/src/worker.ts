@@ -19,21 +19,21 @@ import {
 } from '@switchhook/store'
 import { CONCURRENT_CHECKS, createCheckReceiver } from './checks/check-receiver.ts'
 import type { Clocks } from './clocks.ts'
-import { copyWaitMsOf, limitsOf, retentionOf, type WorkerConfig } from './config.ts'
+import { limitsOf, retentionOf, type WorkerConfig } from './config.ts'
 import { consumeDeliveries, mostPosts } from './consume-deliveries.ts'
+import { createAdmit } from './endpoint/admit.ts'
+import { createBreaker } from './endpoint/cooldown.ts'
+import { createIsolation } from './endpoint/isolate.ts'
+import { createRecoverRejected } from './endpoint/recover-rejected.ts'
 import { startHeldLimiter } from './held/limit-held.ts'
 import { createLookAtHeld } from './held/look-at-held.ts'
 import { CONCURRENT_BATCHES, createRecordOutcomes } from './held/record-outcomes.ts'
 import { createEndpointClient } from './http/endpoint-client.ts'
 import { createPostUnderLease } from './http/post-under-lease.ts'
-import { createIsolation } from './isolation/isolate.ts'
 import { createLimits } from './limits/limits.ts'
 import { startNotices } from './notices/start-notices.ts'
 import type { DeliverDeps } from './pipeline/steps.ts'
-import { createAdmit } from './policy/admit.ts'
-import { createBreaker } from './policy/cooldown.ts'
 import { postponementsMs } from './policy/decide.ts'
-import { createRecoverRejected } from './policy/recover-rejected.ts'
 import { startReporting } from './reporting/start-reporting.ts'
 
 /**
@@ -58,7 +58,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     topology: async () => {
       const deliveryShards = config.DELIVERY_SHARDS
       shards = await countShards({ ...amqpAddress(config), log, name, configured: deliveryShards, namesOf: dueQueues })
-      const waitsMs = [...config.DELIVERY_RETRY_WAITS, cooldownMs, copyWaitMsOf(config)]
+      const waitsMs = [...config.DELIVERY_RETRY_WAITS, cooldownMs]
       return serviceTopology(waitsMs, { lanes: LANES, deliveryShards, packetShards: shards, others: dueQueues(shards) })
     },
   })

@@ -1,5 +1,5 @@
 import { type Delivery, type DeliveryHeaders, deliveryHeaders } from '@switchhook/contracts'
-import type { IncomingMessage } from '../consuming/incoming-message.ts'
+import type { IncomingMessage } from '../message/incoming-message.ts'
 import { decodePacket, encodePacket, malformed, type PackedMember, type Packet } from './packet.ts'
 
 /** A delivery as a member of a packet: the content and the headers that it has as a message of its own. */
@@ -9,10 +9,7 @@ export interface PackedDelivery {
   readonly headers: { readonly [Header in keyof DeliveryHeaders]?: unknown }
 }
 
-/**
- * Deliveries in one packet. More save little: RabbitMQ's cost of a message, divided by 16, is small compared with the rest. A
- * worker's prefetch counts packets as if each were full.
- */
+/** Deliveries in one packet. More save little: RabbitMQ's cost of a message, divided by 16, is small compared with the rest. */
 export const MAX_PACKET_MEMBERS = 16
 /** The bodies in one packet, as a worker holds them. */
 export const MAX_PACKET_BYTES = 128 * 1024

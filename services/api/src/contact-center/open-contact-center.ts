@@ -1,5 +1,7 @@
 import type { CallId } from '@switchhook/contracts'
-import type { LinkState, Platform, Simulator } from '@switchhook/platform'
+import type { Platform } from '@switchhook/platform'
+import type { LinkState } from '@switchhook/platform-asterisk'
+import type { Simulator } from '@switchhook/platform-simulator'
 import type { Metrics } from '@switchhook/runtime'
 import type { Base } from '../base.ts'
 import type { ApiConfig } from '../config.ts'
@@ -59,7 +61,7 @@ const LINK_STATES: readonly LinkState[] = ['connected', 'standby', 'lost']
 function showLink(metrics: Metrics, { link, unknownChannels }: OpenedPlatform): void {
   metrics.gauge(
     'switchhook_platform_unknown_channels',
-    'Channels of the contact-center platform that belong to no stored call.',
+    'Channels of the contact-center platform without a stored call.',
     unknownChannels,
   )
   metrics.gauges(

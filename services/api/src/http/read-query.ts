@@ -16,7 +16,7 @@ export function createReadQuery(
     const query: Record<string, unknown> = {}
     for (const [name, schema] of Object.entries(parameters)) {
       const values = given.getAll(name)
-      if (values.length > 1) faults.push({ pointer: `/${name}`, detail: 'is given more than once' })
+      if (values.length > 1) faults.push({ pointer: `/${name}`, detail: 'was given more than once' })
       query[name] = values[0] === undefined ? schema['default'] : toValue(values[0], schema)
       if (query[name] === undefined) delete query[name]
     }

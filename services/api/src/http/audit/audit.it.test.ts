@@ -208,6 +208,8 @@ test.each([
   'limit=0',
   'limit=101',
   'cursor=MQ',
+  // 0-0
+  'cursor=MC0w',
   'cursor=%2B',
 ])('?%s answers 400', async (query) => {
   const { status, body } = await api.call('GET', `/api/v1/audit?${query}`, { headers: acme })

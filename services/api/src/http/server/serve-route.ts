@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import type { Request, RequestHandler, Response } from 'express'
 import type { Audit } from '../audit/audit-log.ts'
 import type { Authenticate } from '../auth/open-auth.ts'
@@ -38,7 +39,7 @@ export function serveRoute(route: Route, steps: RequestSteps): RequestHandler {
     // Express derives the address from the headers at each use.
     const { ip, method, headers } = request
     const isAnonymous = route.isPublic === true && !(readsToken(route) && headers.authorization !== undefined)
-    const caller = isAnonymous ? ANONYMOUS : await authenticate({ ip, method, headers })
+    const caller = isAnonymous ? ANONYMOUS : await authenticate(request, ip)
     context.caller = caller
     setHeaders(response, await limitClient(caller, ip))
     if (!isAnonymous) requireRole(caller.role, route.role)
@@ -65,22 +66,25 @@ export function serveRoute(route: Route, steps: RequestSteps): RequestHandler {
     const { requestId, traceId } = context
     const origin = { address: ip, userAgent: request.get('user-agent'), requestId, traceId }
     // Inside answerOnce: a replayed answer was audited when it was given first.
-    const handle = (request: RouteRequest): Promise<Answer> => {
-      const work = (): Promise<Answer> => audit(route, request, origin)
-      return route.isExpensive === true ? limitExpensive(caller, work, request.isClosed) : work()
-    }
-    const answer =
-      key === undefined
-        ? await handle(asked)
-        : await answerOnce({ key, method, path: request.path, reread: route.reread }, asked, handle)
-    setHeaders(response, answer.headers)
-    if (answer.stream !== undefined) {
+    const handle = (request: RouteRequest): Promise<Answer> => audit(route, request, origin)
+    const respond = async (): Promise<void> => {
+      const answer =
+        key === undefined
+          ? await handle(asked)
+          : await answerOnce({ key, method, path: request.path, reread: route.reread }, asked, handle)
+      setHeaders(response, answer.headers)
+      if (answer.stream === undefined) return sendJson(response, answer.status, bodyOf(answer))
       const output = openEventOutput(response)
       answer.stream(output)
       if (request.method === 'HEAD') output.end()
-      return
     }
-    await sendJson(response, answer.status, bodyOf(answer))
+    if (route.isExpensive !== true) return respond()
+    const respondFully = async (): Promise<void> => {
+      await respond()
+      // Answers that a client does not read would otherwise add up.
+      if (!response.closed) await once(response, 'close')
+    }
+    return limitExpensive(caller, respondFully, asked.isClosed)
   }
 }
 

@@ -5,6 +5,7 @@ import {
   filterFaults,
   filterFieldsOf,
   hidesEndOfCalls,
+  MAX_FILTER_BYTES,
   MAX_FILTER_CONDITIONS,
   MAX_FILTER_FIELDS,
   NUMERIC_OPERATORS,
@@ -51,7 +52,7 @@ export const filterSchema = {
   type: ['object', 'null'],
   description:
     'Which events of a type to deliver, by fields of their `data`; null: all. Each named field has to meet one of its conditions. A type without an entry ' +
-    `passes whole. At most ${MAX_FILTER_FIELDS} fields and ${MAX_FILTER_CONDITIONS} values and conditions per type. A field without a value (absent or null) only matches null and ` +
+    `passes whole. At most ${MAX_FILTER_FIELDS} fields and ${MAX_FILTER_CONDITIONS} values and conditions per type, and ${MAX_FILTER_BYTES} bytes as JSON. A field without a value (absent or null) only matches null and ` +
     '`exists: false`. An invalid filter answers 400 `invalid-filter`. Test deliveries, and events that you ask for one by one, ignore the filter.',
   minProperties: 1,
   additionalProperties: {

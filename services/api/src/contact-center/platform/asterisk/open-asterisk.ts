@@ -1,10 +1,10 @@
+import type { PbxMemory } from '@switchhook/platform'
 import {
   type AsteriskPlatform,
   asteriskSettings,
   createAsterisk,
-  type PbxMemory,
   type UnknownChannels,
-} from '@switchhook/platform'
+} from '@switchhook/platform-asterisk'
 import { createFollowedRecords, createLeaseStore, type Redis, type StateStore } from '@switchhook/store'
 import type { Base } from '../../../base.ts'
 import type { State } from '../../../state/state.ts'
@@ -27,7 +27,7 @@ export function openAsterisk({ config, redis, log, now, installation }: Base, { 
     onLink: (link) => log[link === 'lost' ? 'warn' : 'info']('the link to Asterisk has changed', { link }),
     onUnknown: (found) => {
       if (found.isHeldBack && !unknown.isHeldBack) {
-        log.error('many channels in Asterisk belong to no stored call; none is removed until an operator decides', {
+        log.error('many channels in Asterisk have no stored call; none is removed until an operator decides', {
           channels: found.count,
         })
       }

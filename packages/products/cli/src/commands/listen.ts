@@ -1,0 +1,116 @@
+import type { Schemas } from '@switchhook/client'
+import { type Context, command } from '../command.ts'
+import { usage } from '../exit.ts'
+import { ensureSubscription } from '../listen/ensure-subscription.ts'
+import { checkPort } from '../listen/forward.ts'
+import { onKey } from '../listen/keys.ts'
+import { listen } from '../listen/listen.ts'
+import { outcomeText } from '../listen/outcome.ts'
+import { skipBacklog } from '../listen/skip-backlog.ts'
+import { targetOf } from '../listen/target.ts'
+import { clock, deliveries, subscriptionState, toneOf } from '../output/words.ts'
+import { filterIn } from './subscriptions.ts'
+import { typesIn } from './types-in.ts'
+
+export const listenCommand = command({
+  name: 'listen',
+  summary: 'receive deliveries on this machine, until Ctrl+C; deliveries that arrive meanwhile wait',
+  options: [
+    ['--forward-to <address>', 'POST each delivery there: 3000, or http://localhost:3000/hook'],
+    ['--name <name>', 'continue where the same name stopped (default: the name of this machine)'],
+    ['--events <types>', 'event types, separated by commas (default call.status,agent.status)'],
+    ['--filter <json>', 'which of these events: {"call.status": {"agentUri": ["sip:alice@acme.example"]}}'],
+    ['--skip-backlog', 'park what is waiting, and begin with new events'],
+    ['--print-secret', 'print the secret that signs the deliveries, when they begin'],
+    ['--ephemeral', 'use a temporary subscription'],
+    ['--allow-remote', 'forward to another machine'],
+  ],
+  run: async ({ client, out }, _args, options) => {
+    const { forwardTo, name, events, filter, allowRemote, ephemeral } = options
+    const target = forwardTo === undefined ? undefined : targetOf(forwardTo, allowRemote === true)
+    if (target !== undefined) await checkPort(target)
+    // As of a variable that is not set: all of its users would share the deliveries.
+    if (name?.trim() === '') throw usage('--name is empty: leave it out for the name of this machine.')
+    const subscription = await ensureSubscription(client, {
+      isEphemeral: ephemeral === true,
+      ...(name !== undefined && { name }),
+      ...(events !== undefined && { eventTypes: typesIn(events) }),
+      ...(filter !== undefined && { filter: filterIn(filter) }),
+    })
+    const { id } = subscription
+    if (options.printSecret) showSecret(out, subscription)
+    if (options.skipBacklog) {
+      const skipped = await skipBacklog(client, id)
+      out.note(`${deliveries(skipped)} parked. To get them after all: switchhook recover ${id}`)
+    }
+    /** Parked, or waiting for a retry. */
+    const failing = new Set<string>()
+    let hasParked = false
+    onKey('r', async () => {
+      const ids = [...failing]
+      out.note(ids.length === 0 ? 'No delivery has failed.' : `Retrying ${deliveries(ids.length)} now.`)
+      for (const each of ids) {
+        await client.deliveries
+          .redeliver(each)
+          .catch((error: Error) => out.note(`${each} is not sent again: ${error.message}`))
+      }
+    })
+    const filtered = subscription.filter === null ? '' : `, filtered by ${JSON.stringify(subscription.filter)},`
+    out.note(
+      `Receiving ${subscription.eventTypes.join(', ')}${filtered} as ${id}. Stop with Ctrl+C; deliveries that arrive meanwhile wait.`,
+    )
+    const stopped = STOPPED[subscriptionState(subscription)]
+    if (stopped !== undefined) out.note(stopped)
+    await listen({
+      client,
+      subscriptionId: id,
+      target,
+      note: out.note,
+      onResult: (delivery, outcome, result) => {
+        const isParked = result.state === 'parked'
+        if (isParked || (result.state === 'held' && !outcome.release)) failing.add(delivery.deliveryId)
+        else failing.delete(delivery.deliveryId)
+        const { leaseToken: _, ...shown } = outcome
+        out.stream({ ...shown, attempt: delivery.attempt, ...result }, () => lineOf(out, delivery, outcome, result))
+        if (isParked && !hasParked)
+          out.note(`Parked deliveries are not retried. To send them again: switchhook recover ${id}`)
+        hasParked ||= isParked
+      },
+    })
+  },
+})
+
+/** Why nothing may arrive, by the state of the subscription. */
+const STOPPED: Readonly<Record<string, string>> = {
+  paused: 'The subscription is paused: deliveries wait until it is resumed.',
+  disabled: 'The subscription is disabled: it gets no new events until it is enabled.',
+}
+
+function showSecret(out: Context['out'], { id, secret }: { readonly id: string; readonly secret?: string }): void {
+  if (secret !== undefined) out.stream({ secret }, () => secret)
+  else {
+    out.note(
+      `The secret was shown when this subscription was created. Replace it: switchhook subscriptions rotate-secret ${id}`,
+    )
+  }
+}
+
+/** `15:07:12.123  call.status  attempt 2: 500 in 12 ms, again at 15:07:22.140  <delivery>` */
+function lineOf(
+  { style }: Context['out'],
+  { deliveryId, attempt, headers }: Schemas['ReceivedDelivery'],
+  outcome: Schemas['ReportedOutcome'],
+  { result, state, nextAttemptAt }: Schemas['OutcomeResult'],
+): string {
+  const text = outcomeText(outcome)
+  const took = outcome.durationMs === undefined ? '' : ` in ${outcome.durationMs} ms`
+  const then =
+    result === 'lease-lost'
+      ? `reported before or too late: ${state}`
+      : nextAttemptAt
+        ? `again at ${clock(nextAttemptAt)}`
+        : state
+  const tone = toneOf(state) ?? (outcome.status !== undefined && outcome.status < 300 ? 'good' : 'bad')
+  const now = clock(new Date().toISOString())
+  return `${style('dim', now)}  ${headers['X-SVC-Event']}  attempt ${attempt}: ${style(tone, text)}${took}, ${then}  ${style('dim', deliveryId)}`
+}
