@@ -156,6 +156,8 @@ export interface Schemas {
     status: number | null;
     /** The beginning of the body of an answer other than 2xx, as one line of at most 256 bytes. Likely secrets and mail or SIP addresses (`…@…`) are removed; phone numbers and IP addresses are not. Absent if there was no body, it was not text, or it did not arrive in time. */
     answer?: string;
+    /** More about the attempt, at most 256 characters: the addresses that were tried and how each failed, the TLS alert of the endpoint, where a redirect leads, or that the request was repeated on a new connection. For people; the wording may change. Absent if there is nothing to add. */
+    detail?: string;
   };
   /** One recorded action: who did what, to what, and from where. It names the changed fields, never their values. */
   AuditEntry: {
