@@ -46,8 +46,9 @@ check: $(INSTALLED) ## check format, types, lint, architecture, unused code and 
 test: build ## run every test except the long ones, as CI does
 	@node tests/jest/run-lanes.mjs
 
-test-long: build ## run the tests that take minutes: random faults, and two versions side by side
+test-long: build ## run the tests that take minutes: random faults, two versions side by side, every screen of the console
 	@jest --selectProjects long --maxWorkers=1
+	@jest --selectProjects browser-long --maxWorkers=1
 
 cluster: build ## kill nodes of a RabbitMQ cluster and of Redis with replicas one by one (docs/scaling.md)
 	@jest --selectProjects cluster --maxWorkers=1
@@ -107,5 +108,5 @@ alerts: ## print the alert rules with full links to the runbook (RUNBOOKS=<url o
 	@sed 's|runbook_url: docs/|runbook_url: $(patsubst %/,%,$(RUNBOOKS))/|' infra/monitoring/alerts.yml
 
 pictures: build ## take the pictures of docs/console.md in a real Chromium (needs pngquant)
-	@PICTURES=$(CURDIR)/docs/images/console jest screens --selectProjects browser --maxWorkers=1
+	@PICTURES=$(CURDIR)/docs/images/console jest screens --selectProjects browser-long --maxWorkers=1
 	@pngquant --force --ext .png --speed 1 docs/images/console/*.png

@@ -9,8 +9,8 @@ if (process.env.GIT_CONFIG_COUNT === undefined) {
 /**
  * Test layers by file name: `x.test.ts` does no I/O, `x.it.test.ts` uses a real RabbitMQ and Redis, `x.e2e.test.ts` uses
  * the running stack over HTTP only, `x.browser.test.ts` drives the console in a real Chromium, `x.cluster.test.ts` starts
- * its own clusters, which takes minutes, `x.pbx.test.ts` starts a real Asterisk, and `x.long.test.ts` runs a stack of its own
- * for minutes.
+ * its own clusters, which takes minutes, `x.pbx.test.ts` starts a real Asterisk, `x.long.test.ts` runs a stack of its own for
+ * minutes, and `x.browser-long.test.ts` looks at every screen of the console.
  */
 const common = {
   rootDir: import.meta.dirname,
@@ -25,11 +25,20 @@ const common = {
 
 const infrastructure = '<rootDir>/tests/testkit/src/jest'
 
+const console = {
+  globalSetup: '<rootDir>/tests/jest/start-console.mjs',
+  globalTeardown: '<rootDir>/tests/jest/stop-console.mjs',
+}
+
 export default {
   // An upper bound for waiting on other processes. Tests await conditions, never this time.
   testTimeout: 120_000,
   projects: [
-    { ...common, displayName: 'unit', testMatch: ['**/src/**/!(*.it|*.e2e|*.browser|*.cluster|*.pbx|*.long).test.ts'] },
+    {
+      ...common,
+      displayName: 'unit',
+      testMatch: ['**/src/**/!(*.it|*.e2e|*.browser|*.browser-long|*.cluster|*.pbx|*.long).test.ts'],
+    },
     {
       ...common,
       displayName: 'it',
@@ -45,13 +54,8 @@ export default {
       globalTeardown: '<rootDir>/tests/jest/stop-stack.mjs',
     },
     { ...common, displayName: 'long', testMatch: ['**/src/**/*.long.test.ts'] },
-    {
-      ...common,
-      displayName: 'browser',
-      testMatch: ['**/src/**/*.browser.test.ts'],
-      globalSetup: '<rootDir>/tests/jest/start-console.mjs',
-      globalTeardown: '<rootDir>/tests/jest/stop-console.mjs',
-    },
+    { ...common, ...console, displayName: 'browser', testMatch: ['**/src/**/*.browser.test.ts'] },
+    { ...common, ...console, displayName: 'browser-long', testMatch: ['**/src/**/*.browser-long.test.ts'] },
     {
       ...common,
       displayName: 'pbx',

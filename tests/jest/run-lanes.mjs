@@ -6,11 +6,11 @@ const parts = (project, count) => Array.from({ length: count }, (_, n) => [proje
 
 /**
  * The Jest processes whose tests share the machine. The longest begin first, and short ones fill the lanes at the end. Each
- * part of the integration tests starts a RabbitMQ for ten seconds of processor time.
+ * part starts a RabbitMQ, which takes five seconds of processor time.
  */
-const RUNS = [['e2e'], ...parts('it', 2), ['browser'], ...parts('unit', 2)]
-/** Most tests wait for other processes, so three files can share two cores. */
-const LANES = 3
+const RUNS = [['browser'], ...parts('e2e', 2), ...parts('it', 4), ...parts('unit', 2)]
+/** Tests wait for other processes three quarters of their time, so four files can share two cores. */
+const LANES = 4
 /** As many failed files run again, alone. If more have failed, it is not for want of processor time. */
 const MOST_RUN_AGAIN = 3
 

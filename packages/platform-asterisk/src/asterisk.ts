@@ -125,7 +125,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
       later(YOUNG_MS, () => reconcile.all())
       return track(reconcile.all())
     },
-    onEvent: (event) => background(events.run(event.channel?.id ?? DEVICES, () => onEvent(event))),
+    onEvent: (event) => background(events.run((event.channel ?? event.peer)?.id ?? DEVICES, () => onEvent(event))),
   })
 
   /** An event that cannot be stored now is repeated: Asterisk does not send it again, and its lists have no end reason. */

@@ -78,6 +78,48 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
     expect(await inState(callId, ended)).toMatchObject({ endReason: 2, endedBy: 1, sipCode: 486 })
   })
 
+  test.each([
+    ['486 Busy Here', 486, 2],
+    ['603 Decline', 403, 6],
+    ['480 Temporarily Unavailable', 480, 10],
+    ['302 Moved Temporarily', 480, 7],
+  ])(
+    'a call that the phone refuses with %s before it rings is a missed call, and the caller hears %i',
+    async (status, heard, endReason) => {
+      lab().phone('alice').respondWith(status)
+      const channelId = await lab().world().call('8101', '+15559000')
+      await on.until(() => observer.reports().length > 0)
+      const [missed] = observer.reports()
+      expect(missed).toMatchObject({ agentUri: on.alice, state: ended, direction: 1, ending: { endReason } })
+      await on.until(() => lab().world().endOf(channelId) !== undefined)
+      expect(lab().world().endOf(channelId)).toBe(heard)
+    },
+  )
+
+  test('a call to a phone that is not registered is a missed call', async () => {
+    lab().phone('alice').die()
+    await on.until(() => observer.devices().some(({ online }) => !online))
+    const channelId = await lab().world().call('8101', '+15559000')
+    await on.until(() => lab().world().endOf(channelId) !== undefined)
+    expect(lab().world().endOf(channelId)).toBe(480)
+    expect(observer.reports()).toMatchObject([{ agentUri: on.alice, state: ended, ending: { endReason: 10 } }])
+  })
+
+  test('183 without 180: the agent is alerted, and a declined call is a missed call', async () => {
+    lab().phone('alice').respondWith('183 Session Progress')
+    const callId = await on.ring(on.alice)
+    await inState(callId, alerting)
+    lab().phone('alice').decline('603 Decline')
+    expect(await inState(callId, ended)).toMatchObject({ endReason: 6, answeredAt: null })
+    expect(states(callId)).toEqual([alerting, ended])
+  })
+
+  test('183 without 180 from the destination: the far end rings', async () => {
+    const callId = await dial('+15550106')
+    await inState(callId, connected)
+    expect(states(callId)).toEqual([initiated, proceeding, connected])
+  })
+
   test('a call that is answered after another one has returned from a transfer: the returned call is held', async () => {
     const first = await answeredCall()
     const second = await on.ring(on.alice)

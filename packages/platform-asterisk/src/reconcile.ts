@@ -24,7 +24,7 @@ export interface ReconcileDeps {
 }
 
 /** These are most of Asterisk's events, and the adapter reads none of them. */
-const UNREAD_EVENTS = ['ChannelVarset', 'ChannelDialplan', 'ChannelConnectedLine', 'Dial']
+const UNREAD_EVENTS = ['ChannelVarset', 'ChannelDialplan', 'ChannelConnectedLine']
 
 export function createReconcile(deps: ReconcileDeps) {
   const { ari, app, agents, store, sessions, handle, removeLeftovers, onError } = deps

@@ -1,4 +1,3 @@
-import { EndReason } from '@switchhook/contracts'
 import {
   type AgentStep,
   answerOf,
@@ -9,6 +8,7 @@ import {
   Draft,
   type DraftContext,
   deviceOffline,
+  ENDINGS,
   otherParty,
   remote,
   ringOut,
@@ -69,7 +69,7 @@ function apply(draft: Draft, step: CallStep, device: DeviceState): void {
     case 'transfer-ring-out':
       if (call.transfer?.ringsIn == null) return
       stopRinging(draft, call, 'noAnswer')
-      return targetFailed(draft, call, EndReason.noAnswer)
+      return targetFailed(draft, call, ENDINGS.noAnswer)
   }
 }
 

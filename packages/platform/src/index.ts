@@ -36,7 +36,7 @@ export {
   type ScheduledStep,
   type StepResult,
 } from './call-rules/call-group.ts'
-export { connect, endCall, remote, ring, ringOut, route } from './call-rules/calls.ts'
+export { connect, endCall, refuse, remote, ring, ringOut, route } from './call-rules/calls.ts'
 export { answerOf } from './call-rules/destinations.ts'
 export { Draft, type DraftContext, type EndedByParty } from './call-rules/draft.ts'
 export { deviceOffline, hangup } from './call-rules/leave-call.ts'

@@ -9,6 +9,13 @@ interface Listed {
   readonly state: string
 }
 
+interface Event {
+  readonly type: string
+  readonly args?: readonly string[]
+  readonly channel?: { readonly id: string }
+  readonly tech_cause?: number
+}
+
 export type OutsideWorld = Awaited<ReturnType<typeof openOutsideWorld>>
 
 const APP = 'world'
@@ -25,10 +32,12 @@ export async function openOutsideWorld(url: URL, password: string) {
   const dispatcher = new Agent({ headersTimeout: ANSWERS_WITHIN_MS })
   const seen: string[] = []
   const entered = new Map<string, () => void>()
+  const ends = new Map<string, number>()
   const socket = new WebSocket(`${url.origin.replace('http', 'ws')}/ari/events?app=${APP}`, { headers })
   await opened(socket, 'the outside world')
   socket.addEventListener('message', ({ data }: { data: unknown }) => {
-    const event = JSON.parse(String(data)) as { type: string; args?: string[]; channel?: { id: string } }
+    const event = JSON.parse(String(data)) as Event
+    if (event.type === 'ChannelDestroyed') ends.set(event.channel?.id ?? '', event.tech_cause ?? 0)
     if (event.type !== 'StasisStart') return
     const [, caller] = event.args ?? []
     if (caller !== undefined) seen.push(caller)
@@ -69,6 +78,8 @@ export async function openOutsideWorld(url: URL, password: string) {
       await ask('POST', `/channels/${channelId}/dial`, { timeout: RING_SECONDS })
       return channelId
     },
+    /** The SIP status with which a call of an outside caller was refused; undefined: it has not ended. */
+    endOf: (channelId: string): number | undefined => ends.get(channelId),
     /** All calls of the outside world, oldest first. */
     channels: (): Promise<readonly Pick<Listed, 'id' | 'state'>[]> => listed('PJSIP/world-'),
     hangup: async (channelId: string): Promise<void> => void (await ask('DELETE', `/channels/${channelId}`)),

@@ -49,6 +49,8 @@ export function createSipPhone({ name, password, url, understands }: SipPhoneOpt
   let isAccepted = false
   let registering: Promise<void> | undefined
   let isIgnored = false
+  /** To a call. */
+  let firstResponse = '180 Ringing'
 
   const send = (message: SipMessage): void => {
     if (socket?.readyState === WebSocket.OPEN) socket.send(writeSip(message))
@@ -89,7 +91,8 @@ export function createSipPhone({ name, password, url, understands }: SipPhoneOpt
     calls.set(id, call)
     const asked = `${headerOf(message, 'Call-Info')} ${headerOf(message, 'Alert-Info')}`
     if (!isIgnored && understands.includes('header') && /answer-after=0|autoanswer/i.test(asked)) return accept(call)
-    sendResponse(call, message, '180 Ringing', [
+    if (Number.parseInt(firstResponse, 10) >= 300) calls.delete(id)
+    sendResponse(call, message, firstResponse, [
       ['Contact', contact],
       ['Allow-Events', 'talk, hold'],
     ])
@@ -200,6 +203,10 @@ export function createSipPhone({ name, password, url, understands }: SipPhoneOpt
     /** Rings even if the call has auto-answer headers. */
     ignoreRequestsToAnswer(ignored: boolean): void {
       isIgnored = ignored
+    },
+    /** The response to the calls that follow, such as `183 Session Progress`, or `486 Busy Here` for do not disturb. */
+    respondWith(status: string): void {
+      firstResponse = status
     },
     answer: (): void => accept(ringing()),
     decline(status = '486 Busy Here'): void {

@@ -30,6 +30,9 @@ export interface AriEvent {
   readonly channel?: AriChannel
   readonly endpoint?: AriEndpoint
   readonly args?: readonly string[]
+  /** Of `Dial`: the channel that is called, and how far the call is. */
+  readonly peer?: AriChannel
+  readonly dialstatus?: string
   readonly cause?: number
   readonly tech_cause?: number
   readonly soft?: boolean

@@ -21,6 +21,8 @@ const AUTO_ANSWER = {
 /** Otherwise Asterisk itself would connect a party who transfers at the phone to any number of the dialplan. */
 const TRANSFERS_LEFT_TO_US = { variable: 'PJSIP_TRANSFER_HANDLING()', value: 'ari-only' }
 const EXISTS = 409
+/** Of a request to move a channel. Its end is reported by an event. */
+const NO_SUCH_CHANNEL = 400
 
 /** The type of a bridge in which a party waits on music. */
 export const HOLDING = 'holding'
@@ -31,7 +33,7 @@ export const bridgeName = (app: string): string => `switchhook ${app}`
 /**
  * Asks Asterisk for one action. A refusal that says something about a party is returned as an input; others are left to the
  * events and to the next comparison with Asterisk's lists.
- * @throws AriUnavailable
+ * @throws AriUnavailable, and Error if a channel is not in the bridge where its party must be
  */
 export async function carryOut(deps: CarryOutDeps, session: SessionName, action: Action): Promise<Input | undefined> {
   const { ari, app, ringSeconds } = deps
@@ -117,15 +119,23 @@ async function call(deps: CarryOutDeps, session: SessionName, action: Call) {
 
 async function move({ ari, app }: CarryOutDeps, action: Extract<Action, { kind: 'move' }>): Promise<void> {
   const path = bridgePath(action.bridge)
+  // 409: the bridge exists.
   await ari.request('POST', path, { type: action.waits ? HOLDING : 'mixing', name: bridgeName(app) })
   // Without `inhibitConnectedLineUpdates` a customer is shown the agent's extension instead of the cli.
   const join = (channels: readonly string[]) =>
     ari.request('POST', `${path}/addChannel`, { channel: channels.join(','), inhibitConnectedLineUpdates: 'true' })
-  const { status } = await join(action.channelIds)
+  const answers = [await join(action.channelIds)]
   // One channel that has ended keeps the others out.
-  if (status >= 400 && action.channelIds.length > 1) for (const id of action.channelIds) await join([id])
+  if (answers.some(isRefusal) && action.channelIds.length > 1) {
+    answers.length = 0
+    for (const id of action.channelIds) answers.push(await join([id]))
+  }
+  const refusal = answers.find((answer) => isRefusal(answer) && answer.status !== NO_SUCH_CHANNEL)
+  if (refusal !== undefined) throw new Error(`Asterisk answered ${refusal.status} to a move into a bridge`)
   if (action.waits) await ari.request('POST', `${path}/moh`)
 }
+
+const isRefusal = ({ status }: { readonly status: number }): boolean => status >= 400
 
 function dropReason({ cause, elsewhere }: Extract<Action, { kind: 'drop' }>): Query {
   if (elsewhere) return { reason: 'answered_elsewhere' }

@@ -23,6 +23,12 @@ const input = (of: AriChannel, what: Extract<PbxEvent, { kind: 'channel' }>['inp
 
 test.each<[string, AriEvent, PbxEvent | undefined]>([
   ['rings', { type: 'ChannelStateChange', channel: ringing }, input(ringing, { kind: 'ringing', channelId: 'c-1' })],
+  ['is called', { type: 'Dial', dialstatus: '', peer: ringing }, undefined],
+  [
+    'makes progress',
+    { type: 'Dial', dialstatus: 'PROGRESS', peer: ringing },
+    input(ringing, { kind: 'ringing', channelId: 'c-1' }),
+  ],
   ['is up', { type: 'ChannelStateChange', channel: up }, input(up, { kind: 'up', channelId: 'c-1' })],
   [
     'is in our application',

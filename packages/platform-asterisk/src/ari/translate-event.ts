@@ -14,6 +14,7 @@ export function translateEvent(event: AriEvent) {
   if (event.type === 'ContactStatusChange' || event.type === 'PeerStatusChange')
     return endpoint && deviceEvent(endpoint)
   if (event.type === 'ChannelTransfer') return phoneTransfer(event)
+  if (event.type === 'Dial') return progress(event)
   if (channel === undefined) return undefined
   if (event.type === 'StasisStart') return entered(channel, event.args ?? [], event.asterisk_id ?? '')
   const input = inputOf(event, channel)
@@ -60,6 +61,12 @@ function inputOf(event: AriEvent, { id: channelId, state }: AriChannel): PlainIn
 
 const sipCodeOf = (techCause: number | undefined): number | null =>
   techCause !== undefined && techCause >= 300 && techCause <= 699 ? techCause : null
+
+/** The party has answered 183, perhaps without 180: it rings, or an announcement says what goes on. */
+function progress({ dialstatus, peer: channel }: AriEvent) {
+  if (dialstatus !== 'PROGRESS' || channel === undefined) return undefined
+  return { kind: 'channel', channel, input: { kind: 'ringing', channelId: channel.id } } as const
+}
 
 function phoneTransfer({ referred_by, refer_to }: AriEvent) {
   const channel = referred_by?.source_channel

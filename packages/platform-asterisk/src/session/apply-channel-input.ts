@@ -8,6 +8,7 @@ import {
   type HowEnded,
   hangup,
   isAgent,
+  refuse,
   ring,
   ringForCustomer,
   stopRinging,
@@ -99,22 +100,25 @@ export function partyLeft(draft: SessionDraft, { line, state }: Channel, how: Ho
     const isDeclined = how.endReason === EndReason.rejected || how.endReason === EndReason.busy
     const isLost = how.endReason === EndReason.deviceUnavailable
     stopRinging(draft.calls, transferred, isDeclined ? 'rejected' : isLost ? 'deviceUnavailable' : 'noAnswer')
-    targetFailed(draft.calls, transferred, how.endReason)
+    targetFailed(draft.calls, transferred, how, endedBy(draft, line, how))
   }
-  if (state === 'up' && how !== PLATFORM_LOST) agentLeft(draft, line, how)
+  if (state === 'up') agentLeft(draft, line, how)
   const by = endedBy(draft, line, how)
   for (const call of draft.liveCalls().filter((one) => isIn(one, line))) {
     const now = draft.calls.call(call.callId)
-    if (now !== undefined && isIn(now, line)) endCall(draft.calls, now, how, by)
+    if (now === undefined || !isIn(now, line)) continue
+    const end = now.phase === 'seized' && lineOf(now.called) === line ? refuse : endCall
+    end(draft.calls, now, how, by)
   }
 }
 
-export const isIn = ({ caller, called }: Call, line: string): boolean =>
-  lineOf(caller) === line || lineOf(called) === line
+/** Whether the party of this line is one of the two. An agent who has left a transfer is not: the customer waits alone. */
+export const isIn = ({ caller, called, transfer }: Call, line: string): boolean =>
+  (lineOf(caller) === line || lineOf(called) === line) && !(transfer?.isAbandoned === true && transfer.by === line)
 
 /** An agent's phone has ended: each leg that it served ends as if the agent had hung up, or as if the device were lost. */
 function agentLeft(draft: SessionDraft, agentUri: string, how: HowEnded): void {
-  if (!isByParty(how)) return deviceOffline(draft.calls, agentUri)
+  if (!isByParty(how)) return deviceOffline(draft.calls, agentUri, how)
   for (let legs = 0; legs < LEGS_OF_A_PHONE; legs += 1) {
     const [call] = draft.calls
       .callsOf(agentUri)

@@ -1,5 +1,5 @@
 import { CallState, type CommandId, uuidV5 } from '@switchhook/contracts'
-import { applyAgentStep, type Call, ENDINGS, endCall, reportDone, targetFailed } from '@switchhook/platform'
+import { applyAgentStep, type Call, ENDINGS, refuse, reportDone, targetFailed } from '@switchhook/platform'
 import type { CommandInput } from './input.ts'
 import { answerOnLine } from './open-line.ts'
 import { drop } from './plan-channels.ts'
@@ -81,6 +81,6 @@ function transfer(
   const begun = calls.call(input.callId)
   if (refusal === null || begun?.transfer == null || before !== null) return
   const consultation = calls.call(input.consultationCallId)
-  if (consultation !== undefined) endCall(calls, consultation, ENDINGS[refusal], 'outside')
-  else targetFailed(calls, begun, ENDINGS[refusal].endReason)
+  if (consultation !== undefined) refuse(calls, consultation, ENDINGS[refusal])
+  else targetFailed(calls, begun, ENDINGS[refusal])
 }

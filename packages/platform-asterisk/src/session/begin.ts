@@ -4,10 +4,10 @@ import {
   type Call,
   type CallGroup,
   ENDINGS,
-  endCall,
   isSameParty,
   newCall,
   type Party,
+  refuse,
 } from '@switchhook/platform'
 import type { LineInput, Refusal } from './input.ts'
 import { lineOf, newChannel, newSession } from './session.ts'
@@ -33,7 +33,7 @@ export function beginDial(dial: Dial, atMs: number): Stepped {
   const { group } = beginGroup({ tenant, callId, caller, called, at: new Date(atMs).toISOString() }, dial)
   const draft = new SessionDraft(newSession(group, 1), atMs, { commandId })
   const call = draft.calls.call(callId)
-  if (refusal !== null && call !== undefined) endCall(draft.calls, call, ENDINGS[refusal], 'outside')
+  if (refusal !== null && call !== undefined) refuse(draft.calls, call, ENDINGS[refusal])
   if (channelId !== null && caller.kind === 'agent') arrive(draft, channelId, caller.agentUri, dial)
   return finishStep(draft)
 }
@@ -50,7 +50,8 @@ export function beginArrival(arrival: Arrival, atMs: number): Stepped {
   const caller = named({ kind: 'outside', address: from }, callId)
   const group: CallGroup = { tenant, sessionId: callId, step: 0, calls: {}, legs: [], commands: [] }
   const draft = new SessionDraft(newSession(group, 1), atMs, { commandId: null })
-  draft.calls.putCall(newCall({ callId, phase: refusal === null ? 'seized' : 'over', caller, called }))
+  const call = draft.calls.putCall(newCall({ callId, phase: 'seized', caller, called }))
+  if (refusal !== null) refuse(draft.calls, call, ENDINGS[refusal])
   arrive(draft, channelId, lineOf(caller), arrival)
   return finishStep(draft)
 }

@@ -49,7 +49,6 @@ test('the call with the target becomes the consultation, and the phone keeps one
   expect(joined?.actions).toMatchObject([
     { kind: 'transfer-progress', channelId: `${idOf(call)}-2`, isAccepted: true },
     { kind: 'drop', channelId: `${idOf(call)}-2` },
-    { kind: 'drop-bridge', bridge: idOf(call) },
   ])
   const session = joined?.session ?? call
   expect(legOf(session, idOf(call), ALICE)).toMatchObject({
@@ -82,7 +81,6 @@ test('then the transfer is completed as by command', () => {
   expect(done.actions).toMatchObject([
     { kind: 'drop', channelId: 'phone' },
     { kind: 'move', channelIds: ['trunk', `${idOf(other)}-2`], bridge: idOf(call), waits: false },
-    { kind: 'drop-bridge', bridge: `${idOf(call)}-h` },
     { kind: 'drop-bridge', bridge: idOf(other) },
   ])
   expect(legOf(done.session, idOf(call), ALICE)).toMatchObject({ ending: { endReason: 9 } })

@@ -1,4 +1,4 @@
-import { CallState } from '@switchhook/contracts'
+import { type CallId, CallState } from '@switchhook/contracts'
 import { type Call, isAgent, otherParty, type Party } from '@switchhook/platform'
 import { getOrCreate } from '@switchhook/runtime'
 import { type Channel, lineOf, newChannel } from './session.ts'
@@ -10,8 +10,10 @@ interface Need {
   readonly bridge: { readonly id: string; readonly waits: boolean } | null
 }
 
-/** The Q.850 cause for a caller whose call ended unanswered, if the legs have none. */
+/** The Q.850 cause for a caller whose call ended unanswered, if the legs have none that the caller can use. */
 const NO_ANSWER = 19
+/** In SIP 302 without the new address. */
+const REDIRECTED = 23
 
 /**
  * Compares the channels and bridges that the calls need with those requested from Asterisk, and requests the difference.
@@ -83,8 +85,11 @@ function bridgeFor(draft: SessionDraft, call: Call, party: Party): Need['bridge'
   if (channel?.origin === 'lent' && !channel.isHeldAtPhone && draft.isHeldBy(callId, party)) return null
   const isTransferred = transfer !== null && !isAgent(party, transfer.by)
   const waits = isTransferred || draft.isHeldBy(callId, otherOf(call, party))
-  return waits ? { id: `${callId}-h`, waits } : { id: callId, waits }
+  return waits ? { id: holdingBridgeOf(callId), waits } : { id: callId, waits }
 }
+
+/** In which the call's parties wait on music. */
+const holdingBridgeOf = (callId: CallId): string => `${callId}-h`
 
 const otherOf = ({ caller, called }: Call, party: Party): Party => (lineOf(caller) === lineOf(party) ? called : caller)
 
@@ -140,7 +145,8 @@ function causeFor(draft: SessionDraft, { line }: Channel): number {
   const legs = draft.calls
     .finish()
     .group.legs.filter(({ callId, state }) => callId === call?.callId && state === CallState.ended)
-  return legs.find(({ ending }) => ending?.cause != null)?.ending?.cause ?? NO_ANSWER
+  const causes = legs.map(({ ending }) => ending?.cause).filter((cause) => cause !== REDIRECTED)
+  return causes.find((cause) => cause != null) ?? NO_ANSWER
 }
 
 function move(draft: SessionDraft, needs: ReadonlyMap<string, Need>): void {
@@ -173,9 +179,14 @@ function dial(draft: SessionDraft, channel: Channel | undefined): void {
   draft.actions.push({ kind: 'dial', channelId: channel.id })
 }
 
-/** Asterisk keeps empty bridges, so they are deleted explicitly. */
+/**
+ * Asterisk keeps empty bridges, so they are deleted explicitly, once their call is over: Asterisk refuses for a while to
+ * create a bridge again under the id of a deleted one.
+ */
 function dropBridges(draft: SessionDraft, needs: ReadonlyMap<string, Need>): void {
+  const kept = new Set(draft.liveCalls().flatMap(({ callId }) => [callId, holdingBridgeOf(callId)]))
   const isUsed = (id: string): boolean =>
+    kept.has(id) ||
     [...needs.values()].some(({ bridge }) => bridge?.id === id) ||
     draft.liveChannels().some(({ bridge, isLeaving }) => bridge === id && !isLeaving)
   for (const bridge of draft.bridges.filter((id) => !isUsed(id))) draft.actions.push({ kind: 'drop-bridge', bridge })

@@ -176,6 +176,18 @@ test('a caller hears ringback, and is answered when the agent is', () => {
   expect(steps.asked).toEqual(['answer trunk', 'move trunk+2 to talk'])
 })
 
+test.each([
+  ['busy', { kind: 'gone', cause: 17, sipCode: 486 }, EndReason.busy, 17],
+  ['declined', { kind: 'gone', cause: 21, sipCode: 603 }, EndReason.rejected, 21],
+  ['redirected', { kind: 'gone', cause: 23, sipCode: 302 }, EndReason.failed, 19],
+  ['not registered', { kind: 'refused' }, EndReason.deviceUnavailable, 20],
+] as const)('a call that a phone refuses before it rings is missed: %s', (_why, input, endReason, heard) => {
+  const steps = new Steps('is called')
+  steps.on({ ...input, channelId: steps.id(2) })
+  expect(steps.leg()).toMatchObject({ state: CallState.ended, ending: { endReason } })
+  expect(steps.stepped.actions).toMatchObject([{ kind: 'drop', channelId: 'trunk', cause: heard }])
+})
+
 test('an agent who declines: the caller hears the same cause', () => {
   const steps = new Steps('is called')
   steps.on(
@@ -275,9 +287,9 @@ describe('a line that is open all day', () => {
   test('is free for other calls while the call is on hold', () => {
     const steps = onLine()
     steps.on(steps.command('hold'))
-    expect(steps.asked).toEqual(['leave line', 'move trunk to wait', 'drop-bridge'])
+    expect(steps.asked).toEqual(['leave line', 'move trunk to wait'])
     steps.on({ ...steps.command('hold'), kind: 'resume', how: 'connected', isInVain: false } as Input)
-    expect(steps.asked).toEqual(['move trunk+line to talk', 'drop-bridge -h'])
+    expect(steps.asked).toEqual(['move trunk+line to talk'])
   })
 
   test('stays open after the call', () => {
@@ -315,7 +327,7 @@ describe('a line that is open all day', () => {
 
   test.each([
     ['leaves it in another call', 'other call', []],
-    ['takes it out of its bridge after the hold', 'this call', ['leave line', 'drop-bridge']],
+    ['takes it out of its bridge after the hold', 'this call', ['leave line']],
   ])('a comparison with Asterisk during a hold %s', (_what, where, asked) => {
     const steps = onLine()
     steps.on(steps.command('hold'))
@@ -409,7 +421,6 @@ test('an attended transfer moves the phone to the consultation, and back if it i
     { kind: 'originate', channelId: steps.id(4) },
     { kind: 'move', channelIds: [steps.id(2)], bridge: consultationCallId, waits: false },
     { kind: 'move', channelIds: [steps.id(3)], bridge: `${steps.callId}-h`, waits: true },
-    { kind: 'drop-bridge', bridge: steps.callId },
   ])
   steps.on({ ...steps.command('hold'), kind: 'resume', how: 'talk', isInVain: false } as Input)
   expect(steps.asked).toContain('drop 4')

@@ -38,7 +38,7 @@ const LINE_NUMBER = '*50'
 
 const uriOf = (name: string): string => `sip:${name}@acme.example`
 
-type AsteriskLab = Awaited<ReturnType<typeof openAsteriskLab>>
+export type AsteriskLab = Awaited<ReturnType<typeof openAsteriskLab>>
 
 export interface LabHarness extends Harness {
   readonly platform: AsteriskPlatform
@@ -80,7 +80,10 @@ async function openAsteriskLab() {
     const { channels, bridges } = await readCalls(ari)
     for (const { id } of channels) await ari.request('DELETE', channelPath(id))
     for (const { id } of bridges) await ari.request('DELETE', bridgePath(id))
-    for (const one of phoneOf.values()) if (!one.isRegistered) await one.register()
+    for (const one of phoneOf.values()) {
+      one.respondWith('180 Ringing')
+      if (!one.isRegistered) await one.register()
+    }
   }
 
   return {
@@ -100,13 +103,32 @@ async function openAsteriskLab() {
       return channels.length + bridges.length
     },
     world: () => world,
+    /** Who is in a bridge with whom: the names of phones, and `pstn` for each outside party, sorted. */
+    async bridged(type: 'mixing' | 'holding'): Promise<readonly string[]> {
+      const { channels, bridges } = await readCalls(ari)
+      const nameOf = new Map(channels.map(({ id, name }) => [id, /^PJSIP\/(.*)-\w+$/.exec(name)?.[1] ?? name]))
+      const found = bridges.filter((bridge) => bridge.bridge_type === type && bridge.channels.length > 0)
+      const together = found.map(({ channels: ids }) => {
+        return ids
+          .map((id) => nameOf.get(id) ?? id)
+          .toSorted()
+          .join('+')
+      })
+      return together.toSorted((a, b) => a.localeCompare(b))
+    },
+    /** Asterisk ends the channel of a phone. @param cause Q.850 */
+    async endChannelOf(name: string, cause: string): Promise<void> {
+      const { channels } = await readCalls(ari)
+      const id = channels.find((channel) => channel.name.startsWith(`PJSIP/${name}-`))?.id ?? ''
+      await ari.request('DELETE', channelPath(id), { reason_code: cause })
+    },
     /** Opens a new adapter after all calls have been ended. */
-    async open(observer: Observer, answer: PbxAgent['answer']): Promise<LabHarness> {
+    async open(observer: Observer, answer: PbxAgent['answer'], ringSeconds = RING_SECONDS): Promise<LabHarness> {
       memory?.close()
       proxy.accept()
       await clear()
       memory = new RealTimeMemory()
-      return openHarness({ asterisk, proxy, phone, memory, world: () => world }, observer, answer)
+      return openHarness({ asterisk, proxy, phone, memory, world: () => world, ringSeconds }, observer, answer)
     },
     async close(): Promise<void> {
       memory?.close()
@@ -126,10 +148,11 @@ interface Parts {
   readonly phone: (name: string) => SipPhone
   readonly memory: RealTimeMemory
   readonly world: () => OutsideWorld
+  readonly ringSeconds: number
 }
 
 function openHarness(
-  { asterisk, proxy, phone, memory, world }: Parts,
+  { asterisk, proxy, phone, memory, world, ringSeconds }: Parts,
   observer: Observer,
   answer: PbxAgent['answer'],
 ): LabHarness {
@@ -153,7 +176,7 @@ function openHarness(
       })),
       trunk: { endpoint: 'pstn', sipDomains: [] },
       defaultCli: '+15550000',
-      ringSeconds: RING_SECONDS,
+      ringSeconds,
       memory,
       liveCalls: async (_tenant, agentUri) => newObserver.liveLegs(agentUri),
       leaseMs: LEASE_MS,

@@ -8,8 +8,11 @@ import type { Ending, LegReport } from '../platform.ts'
 
 export type Party =
   | { readonly kind: 'agent'; readonly agentUri: string; readonly device: string | null }
-  /** `address` as dialled, or as received from the caller. At Asterisk, `line` tells two parties with one number apart. */
-  | { readonly kind: 'outside'; readonly address: string; readonly line?: string }
+  /**
+   * `address` as dialled, or as received from the caller. At Asterisk, `line` tells two parties with one number apart.
+   * `holds`: the party has put the other one on hold, whoever that is after a transfer.
+   */
+  | { readonly kind: 'outside'; readonly address: string; readonly line?: string; readonly holds?: true }
 
 export interface PendingTransfer {
   /** The agent who transfers. */
@@ -24,6 +27,8 @@ export interface PendingTransfer {
   readonly consultation: CallId | null
   /** The agent has left; the customer waits for the target alone. */
   readonly isAbandoned: boolean
+  /** The target has failed for this reason, so the agent who has left is called back: the target is that agent now. */
+  readonly failedBecause?: EndReason
   /** The step that began it. Absent: the previous version began it, or it began at a phone. */
   readonly begunAt?: number
 }

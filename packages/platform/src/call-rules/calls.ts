@@ -1,20 +1,53 @@
-import { CallState, Direction, EndReason, LegRole, TransferStatus } from '@switchhook/contracts'
+import { CallState, Direction, EndReason, LegRole, type Transfer, TransferStatus } from '@switchhook/contracts'
 import type { LegReport } from '../platform.ts'
 import type { Call, DeviceState, HowEnded, Party, RemoteAction } from './call-group.ts'
 import { ENDINGS, otherParty } from './call-group.ts'
 import { answerOf, failureOf, MAX_TALK_MS, RING_OUT_MS } from './destinations.ts'
-import type { Draft, EndedByParty } from './draft.ts'
+import { type Draft, type EndedByParty, endedByOf } from './draft.ts'
 
 /** Rings the called party, or ends the call. */
 export function route(draft: Draft, call: Call, device: DeviceState): void {
   if (call.phase !== 'seized') return
   const { called, callId } = call
   const failure = failureOf(called, device)
-  if (failure !== undefined) return endCall(draft, call, failure, 'outside')
+  if (failure !== undefined) return refuse(draft, call, failure)
   ring(draft, call)
   const answer = answerOf(called)
   if (answer === undefined) draft.schedule({ kind: 'ring-out', callId }, RING_OUT_MS)
   else draft.schedule({ kind: 'remote', callId, action: 'answer' }, answer.afterMs)
+}
+
+/** The called party does not ring. An agent has missed the call, which is reported as a leg that has ended. */
+export function refuse(draft: Draft, call: Call, how: HowEnded, by: EndedByParty = 'outside'): void {
+  const { called, caller, forCallId } = call
+  missCall(draft, call, called, caller, {
+    how,
+    by,
+    role: forCallId === null ? LegRole.destination : LegRole.consultant,
+  })
+  endCall(draft, call, how, by)
+}
+
+/** Reports the leg of an agent who has none in the call, because the agent's phone did not ring. */
+export function missCall(
+  draft: Draft,
+  call: Call,
+  party: Party,
+  other: Party,
+  {
+    how,
+    by,
+    role,
+    transfer = null,
+  }: Pick<LegReport, 'role'> & {
+    readonly how: HowEnded
+    readonly by: EndedByParty
+    readonly transfer?: Transfer | null
+  },
+): void {
+  if (party.kind !== 'agent' || draft.leg(call.callId, party.agentUri) !== undefined) return
+  const ending = { ...how, endedBy: endedByOf(by === 'outside' ? 'switch' : by, party.agentUri) }
+  draft.addLeg(call, party, other, { state: CallState.ended, direction: Direction.inbound, role, transfer, ending })
 }
 
 export function ring(draft: Draft, call: Call): void {

@@ -180,7 +180,8 @@ export class Draft {
 
 const legKey = (callId: CallId, agentUri: string): string => `${callId} ${agentUri}`
 
-function endedByOf(by: EndedByParty, agentUri: string): EndedBy {
+/** As the agent of a leg sees it. */
+export function endedByOf(by: EndedByParty, agentUri: string): EndedBy {
   if (by === 'switch') return EndedBy.system
   return by !== 'outside' && by.agentUri === agentUri ? EndedBy.agent : EndedBy.remote
 }

@@ -1,6 +1,14 @@
-import { type CallId, EndReason } from '@switchhook/contracts'
+import type { CallId } from '@switchhook/contracts'
 import type { LegReport } from '../platform.ts'
-import { type Call, ENDINGS, isAgent, isSameParty, otherParty, type PendingTransfer } from './call-group.ts'
+import {
+  type Call,
+  ENDINGS,
+  type HowEnded,
+  isAgent,
+  isSameParty,
+  otherParty,
+  type PendingTransfer,
+} from './call-group.ts'
 import { endCall } from './calls.ts'
 import { ROUTING_MS } from './destinations.ts'
 import type { Draft } from './draft.ts'
@@ -19,7 +27,7 @@ export function hangup(draft: Draft, call: Call, agentUri: string): void {
   const transferred = transferRinging(draft, call.callId, agentUri)
   if (transferred !== undefined) {
     stopRinging(draft, transferred, 'rejected')
-    return targetFailed(draft, transferred, EndReason.rejected)
+    return targetFailed(draft, transferred, ENDINGS.rejected, { agentUri })
   }
   const original = draft.originalOf(call)
   if (original?.transfer?.by === agentUri) {
@@ -38,8 +46,8 @@ function transferRinging(draft: Draft, callId: CallId, agentUri: string): Call |
   return call?.transfer != null && isAgent(call.transfer.target, agentUri) ? call : undefined
 }
 
-/** Why the agent leaves a transfer before it has ended. */
-type Leaving = 'completed' | 'device offline'
+/** Why the agent leaves a transfer before it has ended: the agent completes it, or the device is lost. */
+type Leaving = 'completed' | HowEnded
 
 /** The agent leaves the transfer; the customer stays. */
 function leaveTransfer(draft: Draft, call: Call, leaving: Leaving): void {
@@ -48,13 +56,13 @@ function leaveTransfer(draft: Draft, call: Call, leaving: Leaving): void {
   if (transfer.consultation !== null) return completeTransfer(draft, call, leaving)
   const leg = draft.leg(call.callId, transfer.by)
   if (leaving === 'completed') draft.endLeg(leg, ENDINGS.transferred, { agentUri: transfer.by })
-  else draft.endLeg(leg, ENDINGS.deviceUnavailable, 'switch')
+  else draft.endLeg(leg, leaving, 'switch')
   draft.putCall({ ...call, transfer: { ...transfer, isAbandoned: true } })
 }
 
 function leaveLeg(draft: Draft, leg: LegReport | undefined, by: string, leaving: Leaving): void {
   if (leaving === 'completed') endTransferred(draft, leg, by)
-  else draft.endLeg(leg, ENDINGS.deviceUnavailable, 'switch')
+  else draft.endLeg(leg, leaving, 'switch')
 }
 
 /**
@@ -79,8 +87,8 @@ export function completeTransfer(draft: Draft, call: Call, leaving: Leaving = 'c
     return connectTarget(draft, call, now, draft.targetsCallId(call, now.target))
   }
   if (leaving === 'completed') draft.report(original, { consultation: null })
-  else draft.endLeg(original, ENDINGS.deviceUnavailable, 'switch')
-  const pending: PendingTransfer = { ...now, consultation: null, isAbandoned: leaving === 'device offline' }
+  else draft.endLeg(original, leaving, 'switch')
+  const pending: PendingTransfer = { ...now, consultation: null, isAbandoned: leaving !== 'completed' }
   const blind = draft.putCall({ ...call, transfer: pending })
   if (consultation.phase === 'ringing') ringForCustomer(draft, blind)
   else scheduleTransfer(draft, blind, 'transfer-route', ROUTING_MS)
@@ -100,20 +108,20 @@ function whoIsConsulted(draft: Draft, consultation: Call, by: string) {
   return { party: otherParty(consultation, by), isTalking: phase === 'talking' }
 }
 
-/** The agent's device goes offline: the agent's transfers continue without the agent, and all other calls end. */
-export function deviceOffline(draft: Draft, agentUri: string): void {
+/** The agent's device is lost: the agent's transfers continue without the agent, and all other calls end. */
+export function deviceOffline(draft: Draft, agentUri: string, how: HowEnded = ENDINGS.deviceUnavailable): void {
   for (const { callId } of draft.callsOf(agentUri)) {
     const call = draft.call(callId)
-    if (call?.transfer?.by === agentUri) leaveTransfer(draft, call, 'device offline')
+    if (call?.transfer?.by === agentUri) leaveTransfer(draft, call, how)
   }
   for (const { callId } of draft.callsOf(agentUri)) {
     const call = draft.call(callId)
     const transferred = transferRinging(draft, callId, agentUri)
     if (transferred !== undefined) {
       stopRinging(draft, transferred, 'deviceUnavailable')
-      targetFailed(draft, transferred, EndReason.deviceUnavailable)
+      targetFailed(draft, transferred, how)
     } else if (call !== undefined) {
-      endCall(draft, call, ENDINGS.deviceUnavailable, 'switch')
+      endCall(draft, call, how, 'switch')
     }
   }
 }

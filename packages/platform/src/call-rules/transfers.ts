@@ -9,11 +9,11 @@ import {
   TransferStatus,
 } from '@switchhook/contracts'
 import type { LegReport } from '../platform.ts'
-import type { AgentStep, Call, DeviceState, Party, PendingTransfer } from './call-group.ts'
-import { ENDINGS, newCall, otherParty } from './call-group.ts'
-import { endCall, type Return, reportTransfer, returnToAgent, scheduleBehaviour } from './calls.ts'
+import type { AgentStep, Call, DeviceState, HowEnded, Party, PendingTransfer } from './call-group.ts'
+import { ENDINGS, isAgent, newCall, otherParty } from './call-group.ts'
+import { endCall, missCall, type Return, reportTransfer, returnToAgent, scheduleBehaviour } from './calls.ts'
 import { answerOf, failureOf, RING_OUT_MS, ROUTING_MS, remotePartyOf } from './destinations.ts'
-import type { Draft } from './draft.ts'
+import type { Draft, EndedByParty } from './draft.ts'
 
 // The roles of a transfer: the agent transfers the customer (who can be another agent) to the target.
 
@@ -90,7 +90,7 @@ export function routeTransfer(draft: Draft, call: Call, device: DeviceState): vo
   if (transfer === null || transfer.consultation !== null || transfer.ringsIn !== null) return
   const failure = failureOf(transfer.target, device)
   if (failure === undefined) ringForCustomer(draft, call)
-  else targetFailed(draft, call, failure.endReason)
+  else targetFailed(draft, call, failure)
 }
 
 /** The target rings for the customer, either newly or after it rang for a consultation. */
@@ -106,7 +106,7 @@ export function ringForCustomer(draft: Draft, call: Call): void {
   draft.addLeg(ringing, target, customer, {
     state: CallState.alerting,
     direction: Direction.inbound,
-    role: LegRole.transferTarget,
+    role: roleOf(transfer),
     transfer: transferOfTarget(draft, call, transfer, { inCall: ringsIn, status: TransferStatus.ringing }),
   })
   reportTransfer(draft, { ...call, transfer }, TransferStatus.ringing)
@@ -115,24 +115,58 @@ export function ringForCustomer(draft: Draft, call: Call): void {
   if (answer !== undefined) scheduleTransfer(draft, call, 'transfer-answer', answer.afterMs)
 }
 
-/** The transfer as reported on the target's leg. In a call of its own it refers to the transferred call. */
+/**
+ * The transfer as reported on the target's leg. In a call of its own it refers to the transferred call. An agent who is
+ * called back sees that the own transfer has failed.
+ */
 function transferOfTarget(
   draft: Draft,
   { callId }: Call,
-  { by }: PendingTransfer,
+  { by, failedBecause }: PendingTransfer,
   { inCall, status }: { readonly inCall: CallId; readonly status: TransferStatus },
 ): Transfer | null {
   const agents = draft.lastTransferOf(callId, by)
   const otherCallId = inCall === callId ? (agents?.otherCallId ?? null) : callId
-  return agents && { ...agents, role: TransferRole.target, status, failReason: EndReason.none, otherCallId }
+  const how =
+    failedBecause === undefined
+      ? { role: TransferRole.target, status, failReason: EndReason.none }
+      : { role: TransferRole.transferring, status: TransferStatus.failed, failReason: failedBecause }
+  return agents && { ...agents, ...how, otherCallId }
 }
 
-/** The target is busy, rejects or does not answer. If the agent has left the call, the call ends. */
-export function targetFailed(draft: Draft, call: Call, reason: EndReason): void {
+/**
+ * The target is busy, rejects or does not answer. An agent who has left the call is called back, because the customer
+ * has nobody else. If that fails too, the call ends.
+ */
+export function targetFailed(draft: Draft, call: Call, how: HowEnded, by: EndedByParty = 'switch'): void {
   const { transfer } = call
   if (transfer === null) return
-  if (transfer.isAbandoned) endCall(draft, call, { endReason: reason, cause: null, sipCode: null }, 'switch')
-  else returnToAgent(draft, call, { status: TransferStatus.failed, failReason: reason })
+  const reason = how.endReason
+  if (transfer.ringsIn === null && transfer.consultation === null) missTransfer(draft, call, transfer, how, by)
+  if (!transfer.isAbandoned) returnToAgent(draft, call, { status: TransferStatus.failed, failReason: reason })
+  else if (transfer.failedBecause === undefined) callBack(draft, call, transfer, reason)
+  else endCall(draft, call, { endReason: reason, cause: null, sipCode: null }, 'switch')
+}
+
+/** The target's phone did not ring. */
+function missTransfer(draft: Draft, call: Call, pending: PendingTransfer, how: HowEnded, by: EndedByParty): void {
+  const { target } = pending
+  const inCall = draft.targetsCallId(call, target)
+  const transfer = transferOfTarget(draft, call, pending, { inCall, status: TransferStatus.failed })
+  const role = roleOf(pending)
+  missCall(draft, { ...call, callId: inCall }, target, otherParty(call, pending.by), { how, by, role, transfer })
+}
+
+/** Of the agent who is called. One who is called back has not been transferred to. */
+const roleOf = ({ failedBecause }: PendingTransfer): LegRole =>
+  failedBecause === undefined ? LegRole.transferTarget : LegRole.destination
+
+/** Calls the agent who has left a transfer. The agent's leg has ended, so the agent rings in a call with a new id. */
+function callBack(draft: Draft, call: Call, pending: PendingTransfer, failedBecause: EndReason): void {
+  const { caller, called } = call
+  const target = isAgent(caller, pending.by) ? caller : called
+  const transfer = { ...pending, target, ringsIn: null, failedBecause, begunAt: draft.step }
+  scheduleTransfer(draft, draft.putCall({ ...call, transfer }), 'transfer-route', ROUTING_MS)
 }
 
 /** The target that rings for the customer answers. */

@@ -1,8 +1,8 @@
-import { mkdirSync, readdirSync, statSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventually, type Receiver, startReceiver } from '@switchhook/testkit'
 import { type Browser, chromium } from 'playwright-core'
-import { call, hangUp, readStack, ring, subscribe } from './stack.ts'
+import { call, hangUp, ring, subscribe } from './stack.ts'
 import { type Visitor, visit } from './visitor.ts'
 
 const executablePath = process.env['CHROMIUM'] ?? ''
@@ -10,8 +10,6 @@ const scenes = executablePath === '' ? describe.skip : describe
 
 /** `make pictures` names the folder of docs/console.md. Other runs take no pictures. */
 const PICTURES = process.env['PICTURES']
-
-const KIB = 1_024
 
 interface Screen {
   readonly name: string
@@ -48,29 +46,6 @@ scenes('every screen of the console', () => {
     await visitor.signIn()
   })
 
-  test('the first load is below 170 KiB, and all files are below 200 KiB', async () => {
-    const { page, close } = await visit(browser, 'acme-admin')
-    const sizes = new Map<string, number>()
-    page.on('response', (response) => {
-      if (!response.url().includes('/console/')) return
-      void response.body().then(
-        () =>
-          response
-            .request()
-            .sizes()
-            .then(({ responseBodySize }) => sizes.set(response.url(), responseBodySize)),
-        () => undefined,
-      )
-    })
-    await page.goto(`${readStack().urls.api}/console/`)
-    await page.getByLabel('Organization').waitFor()
-    await close()
-    const firstLoad = [...sizes.values()].reduce((sum, size) => sum + size, 0)
-    expect(sizes.size).toBeGreaterThan(3)
-    expect(firstLoad).toBeLessThan(170 * KIB)
-    expect(sizeOfAllFiles()).toBeLessThan(200 * KIB)
-  })
-
   test('has no finding of axe and no complaint of the browser, in light and dark', async () => {
     for (const screen of screens) {
       await visitor.open(screen.path)
@@ -102,15 +77,6 @@ scenes('every screen of the console', () => {
     expect(phone.complaints).toEqual([])
     await phone.close()
   }, 120_000)
-
-  function sizeOfAllFiles(): number {
-    const folder = join(import.meta.dirname, '../../../packages/products/console/dist/app/assets')
-    const files = readdirSync(folder)
-    const sent = files.filter((name) => name.endsWith('.gz') || !files.includes(`${name}.gz`))
-    return sent
-      .filter((name) => !name.endsWith('.br'))
-      .reduce((sum, name) => sum + statSync(join(folder, name)).size, 0)
-  }
 })
 
 /** Audits the screen and takes its picture, in light and dark. */
