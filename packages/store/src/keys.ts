@@ -26,6 +26,9 @@ export const revisionKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(ten
  */
 export const subscriptionOrderKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:order`
 
+/** string: the bytes of the JSON of a tenant's subscriptions · until the last one is deleted · api */
+export const subscriptionBytesKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:subscription-bytes`
+
 /**
  * list: `<revision before> <revision after> <subscription>` of a tenant's latest changes, if it has many subscriptions
  * (subscription-follower.ts) · a day from the last one · api

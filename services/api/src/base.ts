@@ -41,6 +41,7 @@ export async function openBase(service: Service<ApiConfig>) {
     /** Confirms the installation before it reports that a subscription does not exist. */
     subscriptions: createSubscriptionStore(redis, installation.verify, {
       mostPerTenant: config.SUBSCRIPTION_LIMIT_PER_TENANT,
+      mostBytesPerTenant: config.SUBSCRIPTION_BYTES_PER_TENANT,
     }),
     publishDelivery,
     /** The `traceparent` of the current request; undefined outside a request. */

@@ -7,7 +7,14 @@ import {
   type SubscriptionId,
   type Tenant,
 } from '@switchhook/contracts'
-import { externalIdsKey, revisionKey, subscriptionChangesKey, subscriptionOrderKey, subscriptionsKey } from '../keys.ts'
+import {
+  externalIdsKey,
+  revisionKey,
+  subscriptionBytesKey,
+  subscriptionChangesKey,
+  subscriptionOrderKey,
+  subscriptionsKey,
+} from '../keys.ts'
 import type { Page, PageQuery } from '../paging.ts'
 import { type Redis, run, runScript } from '../redis/redis.ts'
 import { parseSubscription, subscriptionToText } from './stored-subscription.ts'
@@ -23,7 +30,17 @@ const CHANGES = {
 }
 const CHANGES_RETENTION_MS = 86_400_000
 
-const KEYS = [subscriptionsKey, revisionKey, subscriptionOrderKey, subscriptionChangesKey, externalIdsKey]
+const KEYS = [
+  subscriptionsKey,
+  revisionKey,
+  subscriptionOrderKey,
+  subscriptionChangesKey,
+  externalIdsKey,
+  subscriptionBytesKey,
+]
+
+const TOO_MANY_BYTES =
+  'The subscriptions of the tenant have too many bytes. Delete some, or shorten their filters, headers and descriptions.'
 
 export type SubscriptionStore = ReturnType<typeof createSubscriptionStore>
 
@@ -38,6 +55,8 @@ export function createSubscriptionStore(
   limits: {
     /** Subscriptions that a tenant can have. Absent: any number. */
     readonly mostPerTenant?: number
+    /** Bytes that they can have together, as stored. Absent: any number. */
+    readonly mostBytesPerTenant?: number
     readonly changes?: typeof CHANGES
     readonly follower?: FollowerLimits
   } = {},
@@ -65,10 +84,12 @@ export function createSubscriptionStore(
       const { fromSubscriptions, most } = changes
       const bounds = [fromSubscriptions, most, CHANGES_RETENTION_MS, limits.mostPerTenant ?? '']
       const externalIds = [before?.externalId ?? '', after?.externalId ?? '']
-      const args = [id, read, written, randomUUID(), place, ...bounds, ...externalIds]
+      const mostBytes = limits.mostBytesPerTenant ?? ''
+      const args = [id, read, written, randomUUID(), place, ...bounds, ...externalIds, mostBytes]
       const result = await runScript(redis, 'subscriptions/write-subscription', keys, args)
       if (result === 1) return { before, after }
       if (result === 2) throw new AppError('too-many-subscriptions')
+      if (result === 3) throw new AppError('too-many-subscriptions', { detail: TOO_MANY_BYTES })
       if (typeof result === 'string')
         throw new AppError('external-id-taken', { detail: `Subscription ${result} has this externalId.` })
     }
@@ -127,7 +148,7 @@ export function createSubscriptionStore(
     /**
      * Replaces a subscription by `next(present)`. `next` runs again if another writer changed the subscription in between;
      * if it throws, nothing is written. Resolves to the stored subscription; undefined if there is none with this id.
-     * @throws AppError `external-id-taken`
+     * @throws AppError `too-many-subscriptions` if it would grow beyond the limit in bytes, or `external-id-taken`
      */
     async revise(tenant: Tenant, id: SubscriptionId, next: (present: Subscription) => Subscription) {
       const { after } = await write(tenant, id, (present) => present && next(present))
