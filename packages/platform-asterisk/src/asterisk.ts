@@ -169,7 +169,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     })
   }
 
-  const onceReached = async (work: () => Promise<unknown>): Promise<void> => void (await track(reach(ari).then(work)))
+  const onceReached = <T>(work: () => Promise<T>): Promise<T> => track(reach(ari).then(work))
 
   async function legsOf(tenant: Tenant, callId: CallId): Promise<readonly LegReport[]> {
     const session = await sessions.find(tenant, callId).catch(unreadable)

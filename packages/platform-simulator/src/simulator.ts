@@ -174,7 +174,7 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
       agents.find((agent) => agent.agentUri === agentUri && (tenant === undefined || agent.tenant === tenant)),
     dial: ({ destination, ...call }) => dialParty(call, destination, call),
     ...legCommands({
-      apply: async ({ tenant, known }, step) => void (await track(steps.apply(tenant, step.callId, step, known))),
+      apply: ({ tenant, known }, step) => track(steps.apply(tenant, step.callId, step, known)),
       legsOf,
       partyOf,
     }),
