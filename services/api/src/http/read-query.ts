@@ -31,5 +31,7 @@ export function createReadQuery(
 function toValue(text: string, schema: Schema): unknown {
   if (schema['type'] === 'integer' && /^-?\d{1,15}$/.test(text)) return Number(text)
   if (schema['type'] === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
+  // The time format of Python's `strftime`, which its generated clients use.
+  if (schema['format'] === 'date-time') return text.replace(/([+-]\d\d)(\d\d)$/, '$1:$2')
   return text
 }

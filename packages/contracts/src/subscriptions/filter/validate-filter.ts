@@ -13,7 +13,9 @@ export const MAX_FILTER_BYTES = 4_096
 
 interface FieldSchema {
   readonly type?: string | readonly string[]
-  readonly oneOf?: readonly { readonly const: number; readonly title: string }[]
+  /** The known numbers of the field, and their names. */
+  readonly enum?: readonly number[]
+  readonly 'x-enum-varnames'?: readonly string[]
 }
 
 const schemasOf = (eventType: EventType): Readonly<Record<string, FieldSchema>> =>
@@ -121,9 +123,9 @@ function valueFault(value: unknown, schema: FieldSchema): string | undefined {
   if (typeof value !== kind) return `must be ${inWords([kind])}, as the field is`
   if (typeof value === 'string' && value.length > MAX_FILTER_TEXT_LENGTH)
     return `must have at most ${MAX_FILTER_TEXT_LENGTH} characters`
-  const { oneOf } = schema
-  if (oneOf === undefined || oneOf.some((row) => row.const === value)) return undefined
-  return `must be one of ${oneOf.map((row) => `${row.const} ${row.title}`).join(', ')}`
+  const { enum: known, 'x-enum-varnames': names = [] } = schema
+  if (known === undefined || known.some((each) => each === value)) return undefined
+  return `must be one of ${known.map((each, at) => `${each} ${names[at]}`).join(', ')}`
 }
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>

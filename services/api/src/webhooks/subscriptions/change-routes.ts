@@ -56,7 +56,7 @@ export const changeSubscription: RouteOf<SubscriptionRouteDeps, SubscriptionChan
     }
     const wanted = {
       ...(url != null && { url }),
-      ...(eventTypes !== undefined && { eventTypes: storedTypes(eventTypes) }),
+      ...(eventTypes != null && { eventTypes: storedTypes(eventTypes) }),
       ...(description !== undefined && { description }),
       ...settings,
       ...(enabled !== undefined && { enabled }),
