@@ -116,7 +116,7 @@ export function openConnections(options: ConnectionOptions) {
     connections: maxSockets,
     keepAliveTimeout: IDLE_MS,
     keepAliveMaxTimeout: IDLE_MS,
-    factory: (origin, options) => new Pool(origin, { ...options, factory: openClient }),
+    factory: (origin, options) => new Pool(origin, Object.assign({}, options, { factory: openClient })),
   })
   const fresh = new Agent({ ...common, pipelining: 0 })
   return {

@@ -16,7 +16,7 @@ test('the data of an explained event has every digit', async () => {
     {
       subscriptions: {
         ids: async function* () {},
-        findAll: async () => [],
+        findAll: async () => new Map(),
         page: async () => ({ items: [], nextCursor: null }),
       },
       deliveries: { find: never },
