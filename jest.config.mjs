@@ -7,8 +7,8 @@ if (process.env.GIT_CONFIG_COUNT === undefined) {
 }
 
 /**
- * Test layers by file name: `x.test.ts` does no I/O, `x.it.test.ts` uses a real RabbitMQ and Redis, `x.e2e.test.ts` uses
- * the running stack over HTTP only, `x.browser.test.ts` drives the console in a real Chromium, `x.cluster.test.ts` starts
+ * Test layers by file name: `x.preflight.test.ts` runs before all others, `x.test.ts` does no I/O, `x.it.test.ts` uses a real
+ * RabbitMQ and Redis, `x.e2e.test.ts` uses the running stack over HTTP only, `x.browser.test.ts` drives the console in a real Chromium, `x.cluster.test.ts` starts
  * its own clusters, which takes minutes, and `x.pbx.test.ts` starts a real Asterisk.
  */
 const common = {
@@ -18,6 +18,8 @@ const common = {
   modulePathIgnorePatterns: ['/dist/'],
   testRunner: '<rootDir>/tests/jest/run-in-node.mjs',
   transform: {},
+  // The default lies in the temporary folder, of which each run has its own.
+  cacheDirectory: '<rootDir>/node_modules/.cache/jest',
   // Node itself calls these two: a fake one would stop it.
   fakeTimers: { doNotFake: ['nextTick', 'queueMicrotask'] },
 }
@@ -30,11 +32,15 @@ const quiet = '/tools/chaos/src/chaos.e2e.test.ts'
 
 const infrastructure = '<rootDir>/packages/testkit/src/jest'
 
+/** For tests that start servers or stacks of their own. */
+const ownRun = { globalSetup: '<rootDir>/tests/jest/join-run.mjs', globalTeardown: '<rootDir>/tests/jest/leave-run.mjs' }
+
 export default {
   // An upper bound for waiting on other processes. Tests await conditions, never this time.
   testTimeout: 120_000,
   projects: [
-    { ...common, displayName: 'unit', testMatch: ['**/src/**/!(*.it|*.e2e|*.browser|*.cluster|*.pbx).test.ts'] },
+    { ...common, displayName: 'unit', testMatch: ['**/src/**/!(*.preflight|*.it|*.e2e|*.browser|*.cluster|*.pbx).test.ts'] },
+    { ...common, ...ownRun, displayName: 'preflight', testMatch: ['**/src/**/*.preflight.test.ts'] },
     {
       ...common,
       displayName: 'it',
@@ -50,8 +56,8 @@ export default {
       globalSetup: '<rootDir>/tests/jest/start-stack.mjs',
       globalTeardown: '<rootDir>/tests/jest/stop-stack.mjs',
     },
-    { ...common, displayName: 'own-stack', testMatch: ownStack.map((path) => `**${path}`) },
-    { ...common, displayName: 'quiet', testMatch: [`**${quiet}`] },
+    { ...common, ...ownRun, displayName: 'own-stack', testMatch: ownStack.map((path) => `**${path}`) },
+    { ...common, ...ownRun, displayName: 'quiet', testMatch: [`**${quiet}`] },
     {
       ...common,
       displayName: 'browser',
@@ -65,6 +71,6 @@ export default {
       testMatch: ['**/src/**/*.pbx.test.ts'],
       globalSetup: '<rootDir>/packages/pbx/src/jest/find-asterisk.ts',
     },
-    { ...common, displayName: 'cluster', testMatch: ['**/src/**/*.cluster.test.ts'] },
+    { ...common, ...ownRun, displayName: 'cluster', testMatch: ['**/src/**/*.cluster.test.ts'] },
   ],
 }

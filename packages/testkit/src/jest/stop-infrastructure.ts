@@ -1,11 +1,6 @@
-import { once } from 'node:events'
+import { leaveTestRun } from '@switchhook/test-servers'
 
-/** Ends the keeper's standard input, on which it stops both servers, and waits for its exit. */
 export default async function stopInfrastructure(): Promise<void> {
-  const keeper = globalThis.testInfrastructure
-  if (keeper === undefined || keeper.exitCode !== null) return
-  keeper.ref()
-  const ended = once(keeper, 'exit')
-  keeper.stdin?.end()
-  await ended
+  await globalThis.testServers?.stop()
+  await leaveTestRun()
 }
