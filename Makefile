@@ -3,15 +3,15 @@ PNPM := npx --yes pnpm@12.21.0
 INSTALLED := node_modules/.installed
 LOCAL := node tools/local/dist/main.js
 # The console is built again only if one of its sources is newer than the result.
-CONSOLE := packages/console/dist/app/index.html
-CONSOLE_SOURCES := packages/console/vite.config.ts $(shell find packages/console/app packages/client/src -type f)
+CONSOLE := packages/products/console/dist/app/index.html
+CONSOLE_SOURCES := packages/products/console/vite.config.ts $(shell find packages/products/console/app packages/products/client/src -type f)
 
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
 comma := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help install build console check test cluster pbx demo bench chaos drill upgrade-test up down try-containers format release images docs chart alerts pictures
+.PHONY: help install build console check test test-long cluster pbx demo bench chaos drill upgrade-test up down try-containers format release images docs chart alerts pictures
 
 # make passes variables of its command line, such as PLATFORM=asterisk, to every recipe.
 
@@ -24,7 +24,7 @@ help: ## list the targets
 
 install: $(INSTALLED) ## install the pinned tool chain and packages
 
-$(INSTALLED): pnpm-lock.yaml pnpm-workspace.yaml $(wildcard package.json packages/*/package.json services/*/package.json tools/*/package.json tests/*/package.json)
+$(INSTALLED): pnpm-lock.yaml pnpm-workspace.yaml $(wildcard package.json packages/*/package.json packages/products/*/package.json services/*/package.json tools/*/package.json tests/*/package.json)
 	$(call step,install,$(PNPM) install --frozen-lockfile)
 	@touch $@
 
@@ -34,19 +34,22 @@ build: $(INSTALLED) $(CONSOLE)
 console: $(CONSOLE) ## build the files of the console, which the api serves at /console
 
 $(CONSOLE): $(INSTALLED) $(CONSOLE_SOURCES)
-	$(call step,console,packages/console/node_modules/.bin/vite build --config packages/console/vite.config.ts)
+	$(call step,console,packages/products/console/node_modules/.bin/vite build --config packages/products/console/vite.config.ts)
 
 # Types before lint: the type-aware linter reads the declarations that the compiler has built.
 # The linter also keeps the architecture: no import cycles, no upward imports, one door per package (.oxlintrc.json).
 check: $(INSTALLED) ## check format, types, lint, architecture, unused code and unit tests, in seconds
 	$(call step,format,biome ci .)
-	$(call step,types,tsc -b && tsc -p tsconfig.test.json && tsc -p packages/console/app)
+	$(call step,types,tsc -b && tsc -p tsconfig.test.json && tsc -p packages/products/console/app)
 	$(call step,lint,oxlint --type-aware --deny-warnings)
 	$(call step,unused code,knip)
 	$(call step,unit tests,jest --selectProjects unit --maxWorkers=100%)
 
-test: $(INSTALLED) ## run every test, as CI does (FILES=a,b: only those whose path contains a or b)
-	@node --conditions=source tests/runner/src/main.ts $(subst $(comma), ,$(FILES))
+test: $(INSTALLED) ## run every test except the long ones, as CI does (FILES=a,b: only those whose path contains a or b)
+	@node --conditions=source tests/runner/src/main.ts test $(subst $(comma), ,$(FILES))
+
+test-long: $(INSTALLED) ## run the tests that take minutes: random faults, two versions side by side, every screen of the console
+	@node --conditions=source tests/runner/src/main.ts test-long
 
 cluster: build ## kill nodes of a RabbitMQ cluster and of Redis with replicas one by one (docs/scaling.md)
 	@jest --selectProjects cluster --maxWorkers=1
@@ -106,5 +109,5 @@ alerts: ## print the alert rules with full links to the runbook (RUNBOOKS=<url o
 	@sed 's|runbook_url: docs/|runbook_url: $(patsubst %/,%,$(RUNBOOKS))/|' infra/monitoring/alerts.yml
 
 pictures: build ## take the pictures of docs/console.md in a real Chromium (needs pngquant)
-	@PICTURES=$(CURDIR)/docs/images/console jest screens --selectProjects browser --maxWorkers=1
+	@PICTURES=$(CURDIR)/docs/images/console jest screens --selectProjects browser-long --maxWorkers=1
 	@pngquant --force --ext .png --speed 1 docs/images/console/*.png

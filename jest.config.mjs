@@ -8,8 +8,9 @@ if (process.env.GIT_CONFIG_COUNT === undefined) {
 
 /**
  * Test layers by file name: `x.preflight.test.ts` runs before all others, `x.test.ts` does no I/O, `x.it.test.ts` uses a real
- * RabbitMQ and Redis, `x.e2e.test.ts` uses the running stack over HTTP only, `x.browser.test.ts` drives the console in a real Chromium, `x.cluster.test.ts` starts
- * its own clusters, which takes minutes, and `x.pbx.test.ts` starts a real Asterisk.
+ * RabbitMQ and Redis, `x.e2e.test.ts` uses the running stack over HTTP only, `x.browser.test.ts` drives the console in a
+ * real Chromium, `x.cluster.test.ts` starts its own clusters, which takes minutes, `x.pbx.test.ts` starts a real Asterisk,
+ * `x.long.test.ts` runs a stack of its own for minutes, and `x.browser-long.test.ts` looks at every screen of the console.
  */
 const common = {
   rootDir: import.meta.dirname,
@@ -24,22 +25,28 @@ const common = {
   fakeTimers: { doNotFake: ['nextTick', 'queueMicrotask'] },
 }
 
-/** End-to-end tests that start a stack of their own, and so need none. */
-const ownStack = ['/tools/local/src/stack/stack.e2e.test.ts', '/tests/e2e/src/mixed-versions.e2e.test.ts']
+const infrastructure = '<rootDir>/tests/testkit/src/jest'
 
-/** Needs a quiet machine: where nothing is delivered in time, the retries of its short schedule run out. */
-const quiet = '/tools/chaos/src/chaos.e2e.test.ts'
-
-const infrastructure = '<rootDir>/packages/testkit/src/jest'
+const console = {
+  globalSetup: '<rootDir>/tests/jest/start-console.mjs',
+  globalTeardown: '<rootDir>/tests/jest/stop-console.mjs',
+}
 
 /** For tests that start servers or stacks of their own. */
-const ownRun = { globalSetup: '<rootDir>/tests/jest/join-run.mjs', globalTeardown: '<rootDir>/tests/jest/leave-run.mjs' }
+const ownRun = {
+  globalSetup: '<rootDir>/tests/jest/join-run.mjs',
+  globalTeardown: '<rootDir>/tests/jest/leave-run.mjs',
+}
 
 export default {
   // An upper bound for waiting on other processes. Tests await conditions, never this time.
   testTimeout: 120_000,
   projects: [
-    { ...common, displayName: 'unit', testMatch: ['**/src/**/!(*.preflight|*.it|*.e2e|*.browser|*.cluster|*.pbx).test.ts'] },
+    {
+      ...common,
+      displayName: 'unit',
+      testMatch: ['**/src/**/!(*.preflight|*.it|*.e2e|*.browser|*.browser-long|*.cluster|*.pbx|*.long).test.ts'],
+    },
     { ...common, ...ownRun, displayName: 'preflight', testMatch: ['**/src/**/*.preflight.test.ts'] },
     {
       ...common,
@@ -52,24 +59,17 @@ export default {
       ...common,
       displayName: 'e2e',
       testMatch: ['**/src/**/*.e2e.test.ts'],
-      testPathIgnorePatterns: [...common.testPathIgnorePatterns, ...ownStack, quiet],
       globalSetup: '<rootDir>/tests/jest/start-stack.mjs',
       globalTeardown: '<rootDir>/tests/jest/stop-stack.mjs',
     },
-    { ...common, ...ownRun, displayName: 'own-stack', testMatch: ownStack.map((path) => `**${path}`) },
-    { ...common, ...ownRun, displayName: 'quiet', testMatch: [`**${quiet}`] },
-    {
-      ...common,
-      displayName: 'browser',
-      testMatch: ['**/src/**/*.browser.test.ts'],
-      globalSetup: '<rootDir>/tests/jest/start-console.mjs',
-      globalTeardown: '<rootDir>/tests/jest/stop-console.mjs',
-    },
+    { ...common, ...ownRun, displayName: 'long', testMatch: ['**/src/**/*.long.test.ts'] },
+    { ...common, ...console, displayName: 'browser', testMatch: ['**/src/**/*.browser.test.ts'] },
+    { ...common, ...console, displayName: 'browser-long', testMatch: ['**/src/**/*.browser-long.test.ts'] },
     {
       ...common,
       displayName: 'pbx',
       testMatch: ['**/src/**/*.pbx.test.ts'],
-      globalSetup: '<rootDir>/packages/pbx/src/jest/find-asterisk.ts',
+      globalSetup: '<rootDir>/tools/pbx/src/jest/find-asterisk.ts',
     },
     { ...common, ...ownRun, displayName: 'cluster', testMatch: ['**/src/**/*.cluster.test.ts'] },
   ],

@@ -36,7 +36,7 @@ const settings = (home) => ({
 /** Returns '' without a Chromium; the tests are then skipped, and the reason is printed. */
 async function findChromium() {
   // oxlint-disable-next-line no-restricted-imports -- the repository root depends on no package
-  const { chromiumBinary, BackingUnavailable } = await import('../../packages/test-servers/dist/index.js')
+  const { chromiumBinary, BackingUnavailable } = await import('../../tools/test-servers/dist/index.js')
   try {
     return await chromiumBinary((line) => process.stderr.write(`${line}\n`))
   } catch (error) {
@@ -54,7 +54,7 @@ export default async function startConsole() {
   process.env.CHROMIUM ??= await findChromium()
   if (process.env.CHROMIUM === '' || process.env.CONSOLE_TESTS_HOME !== undefined) return
   // oxlint-disable-next-line no-restricted-imports -- the repository root depends on no package
-  const { temporaryFolder } = await import('../../packages/test-servers/dist/index.js')
+  const { temporaryFolder } = await import('../../tools/test-servers/dist/index.js')
   await joinRun()
   const home = temporaryFolder('switchhook-console-')
   process.env.CONSOLE_TESTS_HOME = home

@@ -22,7 +22,7 @@ const odd = ['sip:jörg müller@acme.example', 'tel:+15557001', 'sip:odd?a=b#c/d
 /** Returns '' without Prometheus; the tests that need it are then skipped, and the reason is printed. */
 async function findPrometheus() {
   // oxlint-disable-next-line no-restricted-imports -- the repository root depends on no package
-  const { prometheusBinary, BackingUnavailable } = await import('../../packages/test-servers/dist/index.js')
+  const { prometheusBinary, BackingUnavailable } = await import('../../tools/test-servers/dist/index.js')
   try {
     return await prometheusBinary((line) => process.stderr.write(`${line}\n`))
   } catch (error) {
@@ -48,7 +48,7 @@ async function freeEndpoint() {
  */
 export default async function startStack() {
   // oxlint-disable-next-line no-restricted-imports -- the repository root depends on no package
-  const { temporaryFolder } = await import('../../packages/test-servers/dist/index.js')
+  const { temporaryFolder } = await import('../../tools/test-servers/dist/index.js')
   await joinRun()
   Object.assign(process.env, {
     SWITCHHOOK_HOME: temporaryFolder('switchhook-e2e-'),
@@ -72,6 +72,7 @@ export default async function startStack() {
     // Tests read the log lines of each event.
     LOG_LEVEL: 'debug',
     OTEL_EXPORTER_OTLP_ENDPOINT: await freeEndpoint(),
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
   })
   process.env.PROMETHEUS ??= await findPrometheus()
   await up(process.env)

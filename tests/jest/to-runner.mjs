@@ -31,4 +31,12 @@ export default class ToRunner {
   }
 }
 
-const send = (message) => process.send?.(message)
+let number = 0
+
+/** What child processes print before and after is told apart by the mark in the text (tests/runner/src/in-order.ts). */
+function send(message) {
+  if (process.send === undefined) return
+  number += 1
+  process.stderr.write(`\u001E${number}\n`)
+  process.send({ number, ...message })
+}

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Fills in the placeholders of the configuration, then becomes Asterisk. The configuration of `make up PLATFORM=asterisk` is
-# made from the same files by packages/pbx/src/private-asterisk.ts.
+# made from the same files by tools/pbx/src/private-asterisk.ts.
 set -eu
 
 templates=${TEMPLATES:-/usr/local/share/switchhook-asterisk}

@@ -9,9 +9,9 @@ import type { Logger } from '@switchhook/runtime'
 import { createBrokerMeter, type Meters, NO_METER } from './broker-meter.ts'
 import { type ConsumeOptions, type ConsumerTiming, TIMING } from './consuming/consume-options.ts'
 import { type Consumer, QueueConsumer } from './consuming/consumer.ts'
-import { createQueueDepths } from './consuming/queue-depths.ts'
 import { type Link, openLink } from './link/link.ts'
 import { type BrokerAddress, type Session, toError } from './link/session.ts'
+import type { OutgoingMessage, Route } from './message/outgoing-message.ts'
 import type { PackedDelivery } from './packets/delivery-packet.ts'
 import type { SingleEvent } from './packets/event-pack.ts'
 import {
@@ -24,11 +24,11 @@ import {
   packedDeliveryMessage,
   unpackedMessage,
 } from './publishing/messages.ts'
-import type { OutgoingMessage, Route } from './publishing/outgoing-message.ts'
 import { createPublishEvent } from './publishing/publish-event.ts'
 import { createPublisher, type PublisherOptions } from './publishing/publisher.ts'
 import { assertTopology } from './topology/assert-topology.ts'
 import { requireFormedCluster } from './topology/formed-cluster.ts'
+import { createQueueDepths } from './topology/queue-depths.ts'
 import {
   backlogQueue,
   dueQueueFor,

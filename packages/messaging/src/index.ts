@@ -1,8 +1,7 @@
 export { type Broker, openBroker } from './broker.ts'
 export { type ConsumeOptions, MAX_HOLD_MS } from './consuming/consume-options.ts'
 export type { Consumer } from './consuming/consumer.ts'
-export type { IncomingMessage } from './consuming/incoming-message.ts'
-export type { QueueDepth } from './consuming/queue-depths.ts'
+export type { IncomingMessage } from './message/incoming-message.ts'
 export {
   MAX_PACKET_BYTES,
   MAX_PACKET_MEMBERS,
@@ -19,6 +18,7 @@ export { openQuarantine, type Quarantine, type QuarantinedMessage } from './quar
 export { type QueueSample, sampleQueues } from './sample-queues.ts'
 export { BROKER_USERS, declaredBy } from './topology/broker-users.ts'
 export { countShards } from './topology/count-shards.ts'
+export type { QueueDepth } from './topology/queue-depths.ts'
 export {
   ALONE_HEADER,
   BACKLOGS,

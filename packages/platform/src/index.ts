@@ -1,25 +1,61 @@
-export type { PbxAgent } from './asterisk/agents.ts'
-export { type AsteriskPlatform, createAsterisk } from './asterisk/asterisk.ts'
-export { asteriskFields, asteriskRules, asteriskServer, asteriskSettings } from './asterisk/asterisk-config.ts'
-export type { UnknownChannels } from './asterisk/leftovers/leftovers.ts'
-export { openUnknown, type UnknownInAsterisk } from './asterisk/leftovers/unknown-channels.ts'
-export type { LinkState } from './asterisk/link.ts'
-export { type Watch, watchAsterisk } from './asterisk/watch.ts'
+export { createDevices, type Devices, type DeviceTimer } from './adapter-parts/devices.ts'
+export { legCommands } from './adapter-parts/leg-commands.ts'
+export { createAgentList } from './adapter-parts/list-agents.ts'
+export { type ConnectedLeg, connectedBy, createOneTalk } from './adapter-parts/one-talk.ts'
+export {
+  type AdapterStorage,
+  aliasesOf,
+  aliasTo,
+  type PbxMemory,
+  readByCall,
+  type StorageChange,
+  type Surroundings,
+} from './adapter-parts/storage.ts'
 export { isSameAddress } from './call-model/address.ts'
 export { allowedCommands, type CommandOnLeg, checkCommand } from './call-model/check-command.ts'
-export { applyReport, type Leg } from './call-model/leg.ts'
+export { applyReport, type Leg, NEXT } from './call-model/leg.ts'
+export { applyAgentStep, failedCommand, reportDone } from './call-rules/agent-actions.ts'
+export { beginDial, beginInbound, type InboundCall } from './call-rules/begin-call.ts'
+export {
+  type AgentStep,
+  type Call,
+  type CallGroup,
+  type CallStep,
+  type DeviceState,
+  ENDINGS,
+  type HowEnded,
+  isAgent,
+  isOver,
+  isSameParty,
+  markEnds,
+  newCall,
+  otherParty,
+  type Party,
+  type RemoteAction,
+  reportsOfLastStep,
+  type ScheduledStep,
+  type StepResult,
+} from './call-rules/call-group.ts'
+export { connect, endCall, refuse, remote, ring, ringOut, route } from './call-rules/calls.ts'
+export { answerOf } from './call-rules/destinations.ts'
+export { Draft, type DraftContext, type EndedByParty } from './call-rules/draft.ts'
+export { deviceOffline, hangup } from './call-rules/leave-call.ts'
+export { busyElsewhere } from './call-rules/live-calls.ts'
+export {
+  reportBegun,
+  ringForCustomer,
+  routeTransfer,
+  stopRinging,
+  targetAnswered,
+  targetFailed,
+} from './call-rules/transfers.ts'
 export {
   type DeviceReport,
   type KnownRecords,
+  type LegCommand,
   type LegReport,
   type Platform,
   type PlatformListener,
   PlatformUnavailable,
   type ProvisionedAgent,
 } from './platform.ts'
-export { type AgentEntry, provisionAgents, SIMULATED_AGENTS, simulatedAgentsSchema } from './simulator/agents.ts'
-export type { RemoteAction } from './simulator/call-group.ts'
-export { parseScenario, type Scenario } from './simulator/scenario.ts'
-export { createSimulator, type Simulator } from './simulator/simulator.ts'
-export { keyOf as simulatedCallKey, stepOf } from './simulator/step-runner.ts'
-export type { PbxMemory } from './storage.ts'

@@ -182,8 +182,8 @@ export interface Platform {
   listAgents(tenant: Tenant, page: AgentPage): Promise<readonly ProvisionedAgent[]>
   /**
    * Starts a call under this id: the leg is reported as initiated, then usually proceeding, connected, ended. If the
-   * destination is an agent, that agent's leg of the same call is reported as alerting. A call that cannot be set up
-   * ends with its reason: busy, badAddress, noAnswer. Dialling a callId again has no effect, whatever the commandId.
+   * destination is an agent, that agent's leg of the same call is reported as alerting, or as ended at once if the
+   * device does not ring. A call that cannot be set up ends with its reason: busy, badAddress, noAnswer. Dialling a callId again has no effect, whatever the commandId.
    */
   dial(command: DialCommand): Promise<void>
   /** Connects an alerting leg. If a call of `holdFirst` cannot be held, the hold and the answer are reported failed. */
@@ -191,8 +191,8 @@ export interface Platform {
   /**
    * Ends this agent's leg, and the call with it. The reason is normal after an answer; before it, cancelled if the
    * agent dialled and rejected if the agent was called. In a transfer that this agent has started:
-   * - blind: the leg ends with reason transferred, and the other party waits for the target. If the target fails, the
-   *   call ends;
+   * - blind: the leg ends with reason transferred, and the other party waits for the target. If the target fails, this
+   *   agent is called back in a call with a new id. If that fails too, the call ends;
    * - attended, on either leg: the transfer is completed as by `completeTransfer`. If the target does not ring yet,
    *   hanging up the consultation cancels the transfer.
    */

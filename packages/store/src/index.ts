@@ -12,14 +12,14 @@ export type { CrossingStore } from './deliveries/crossing-store.ts'
 export * from './deliveries/delivery-archive.ts'
 export { DELIVERY_STATES, type DeliveryRecord, type DeliveryState } from './deliveries/delivery-record.ts'
 export { createDeliveryStore, type DeliveryStore, type Settlement } from './deliveries/delivery-store.ts'
+export { createHeldLooks, type HeldLook, type HeldLooks } from './deliveries/held-looks.ts'
+export type { HeldMessage } from './deliveries/held-message.ts'
 export { type ListedDelivery, pendingDelivery } from './deliveries/listed-delivery.ts'
 export type { ParkedQuery } from './deliveries/parked-index.ts'
 export * from './deliveries/parked-limit-store.ts'
 export { createParkedWindow, type ParkedRange, type ParkedWindow } from './deliveries/parked-window.ts'
 export { type DeliveryLimits, keptWith, shareOf, type TenantRoom } from './deliveries/tenant-room.ts'
 export { createHeldLimitStore, type HeldLimitStore, NEAR_HELD_LIMIT } from './held/held-limit-store.ts'
-export { createHeldLooks, type HeldLook, type HeldLooks } from './held/held-looks.ts'
-export type { HeldMessage } from './held/held-message.ts'
 export {
   createHeldStore,
   type HeldCount,

@@ -1,14 +1,13 @@
 import { STATUS_NAMES, type StatusNames, statusNamesSchema, type Tenant } from '@switchhook/contracts'
 import { MAX_SHARDS } from '@switchhook/messaging'
+import { asteriskFields, asteriskRules } from '@switchhook/platform-asterisk'
 import {
   type AgentEntry,
-  asteriskFields,
-  asteriskRules,
   parseScenario,
   type Scenario,
   SIMULATED_AGENTS,
   simulatedAgentsSchema,
-} from '@switchhook/platform'
+} from '@switchhook/platform-simulator'
 import {
   type Config,
   choice,
@@ -41,7 +40,7 @@ export const apiFields = {
   API_PORT: described('Port of the REST API; 0: any free port.', port(8080)),
   DEPLOYMENT: described('`on-premise` allows `TRUSTED_NETWORKS`.', choice(['cloud', 'on-premise'], 'cloud')),
   AUTH_ISSUERS: described(
-    'Identity providers whose tokens are accepted: JSON `[{"issuer", "audience", "tenant", "jwksUri"?, "roles"?, "console"?, "cli"?}]` ([roles](security.md#roles), [console](console.md#set-it-up), [command line](cli.md#let-people-sign-in)).',
+    'Identity providers whose tokens are accepted: JSON `[{"issuer", "audience", "tenant", "jwksUri"?, "audienceClaim"?, "clientIdClaims"?, "roles"?, "console"?, "cli"?}]` ([examples](identity-providers.md), [roles](security.md#roles), [console](console.md#set-it-up), [command line](cli.md#let-people-sign-in)).',
     json<readonly Issuer[]>(issuersSchema, '[]'),
     'none',
   ),

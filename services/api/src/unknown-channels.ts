@@ -1,3 +1,3 @@
-import { runUnknownChannels } from '@switchhook/operator'
+import { runUnknownChannels } from './operator/unknown-channels-command.ts'
 
 runUnknownChannels(process.argv.slice(2))

@@ -1,3 +1,3 @@
-import { runWatchAsterisk } from '@switchhook/operator'
+import { runWatchAsterisk } from './operator/watch-asterisk-command.ts'
 
 runWatchAsterisk()

@@ -1,3 +1,3 @@
-import { runInstallation } from '@switchhook/operator'
+import { runInstallation } from './operator/installation-command.ts'
 
 runInstallation(process.argv.slice(2))

@@ -1,3 +1,3 @@
-import { runQuarantine } from '@switchhook/operator'
+import { runQuarantine } from './operator/quarantine-command.ts'
 
 runQuarantine(process.argv.slice(2))

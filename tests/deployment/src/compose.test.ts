@@ -28,7 +28,7 @@ describe('the profile asterisk', () => {
   test('adds an Asterisk that is built from Debian packages and the configuration of the private one', () => {
     expect(services['asterisk']).toMatchObject({
       profiles: ['asterisk'],
-      build: { context: 'infra/docker/asterisk', additional_contexts: { configuration: 'packages/pbx/asterisk' } },
+      build: { context: 'infra/docker/asterisk', additional_contexts: { configuration: 'tools/pbx/asterisk' } },
       read_only: true,
       cap_drop: ['ALL'],
       pull_policy: 'never',
@@ -59,7 +59,7 @@ describe('the profile asterisk', () => {
           PATH: process.env['PATH'],
           ROOT: root,
           RUN: run,
-          TEMPLATES: join(repository, 'packages', 'pbx', 'asterisk'),
+          TEMPLATES: join(repository, 'tools', 'pbx', 'asterisk'),
           PASSWORD_FILE: join(folder, 'secrets', 'password'),
           RTP_PORTS: '20000-20049',
         },

@@ -1,25 +1,26 @@
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-const services = join(import.meta.dirname, '../../../services')
+const repository = join(import.meta.dirname, '../../..')
 
 type Imports = ReadonlyMap<string, ReadonlySet<string>>
 
-/** The imports of a service, as pairs of paths below its `src`. Tests may import anything. */
-function importsIn(service: string): [from: string, to: string][] {
-  const files = globSync(`${service}/src/**/*.ts`, { cwd: services })
+/** The imports of a service or a package, as pairs of paths below its `src`. Tests may import anything. */
+function importsIn(part: string): [from: string, to: string][] {
+  const files = globSync(`${part}/src/**/*.ts`, { cwd: repository })
   return files
     .filter((file) => !/\.test\.ts$|\/testing\//.test(file))
     .flatMap((file) => {
-      const specifiers = readFileSync(join(services, file), 'utf8').matchAll(/(?:from|import) '(\.[^']+)'/g)
-      const below = (path: string): string => path.slice(`${service}/src/`.length)
+      const specifiers = readFileSync(join(repository, file), 'utf8').matchAll(/(?:from|import) '(\.[^']+)'/g)
+      const below = (path: string): string => path.slice(`${part}/src/`.length)
       return [...specifiers].map(([, to = '']): [string, string] => [below(file), below(join(dirname(file), to))])
     })
 }
 
-/** A file of `src` itself stands alone. */
-const folderOf = (path: string): string => (path.includes('/') ? dirname(path) : path)
-const roomOf = (path: string): string => path.split('/')[0] ?? path
+/** A file of `src` itself stands alone, as does a generated one: its folder says how it is made, not where it belongs. */
+const standsAlone = (path: string): boolean => !path.includes('/') || path.startsWith('generated/')
+const folderOf = (path: string): string => (standsAlone(path) ? path : dirname(path))
+const roomOf = (path: string): string => (standsAlone(path) ? path : (path.split('/')[0] ?? path))
 
 function importsBetween(nodeOf: (path: string) => string, imports: readonly [string, string][]): Imports {
   const between = new Map<string, Set<string>>()
@@ -37,15 +38,22 @@ function ringsIn(imports: Imports): string[] {
   return left.size === imports.size ? [...left.keys()].toSorted() : ringsIn(left)
 }
 
-test.each(['api', 'fanout', 'delivery-worker'])(
-  'the folders of services/%s form no ring by their imports',
-  (service) => {
-    const imports = importsIn(service)
-    expect(imports.length).toBeGreaterThan(10)
-    expect(ringsIn(importsBetween(folderOf, imports))).toEqual([])
-    expect(ringsIn(importsBetween(roomOf, imports))).toEqual([])
-  },
-)
+const parts = globSync('{services,packages,packages/products}/*/src', { cwd: repository })
+  .map(dirname)
+  .filter((part) => part !== 'packages/platform-asterisk')
+
+test.each(parts)('the folders of %s form no ring by their imports', (part) => {
+  const imports = importsIn(part)
+  expect(ringsIn(importsBetween(folderOf, imports))).toEqual([])
+  expect(ringsIn(importsBetween(roomOf, imports))).toEqual([])
+})
+
+test('imports are found in every service', () => {
+  for (const part of ['services/api', 'services/fanout', 'services/delivery-worker']) {
+    expect(parts).toContain(part)
+    expect(importsIn(part).length).toBeGreaterThan(10)
+  }
+})
 
 test('a ring of folders is found, and what only leads to it', () => {
   const ring: [string, string][] = [

@@ -11,8 +11,11 @@ const rows = glossary
 
 /** The files that declare each type. Test support and the console, which names what the API shows, are left out. */
 const homes = new Map<string, Set<string>>()
-for (const file of globSync('{packages,services}/*/src/**/*.ts', { cwd: root, exclude: ['**/node_modules/**'] })) {
-  if (/\.test\.ts$|\/testing\/|^packages\/(testkit|test-servers|pbx)\//.test(file)) continue
+for (const file of globSync('{packages,packages/products,services}/*/src/**/*.ts', {
+  cwd: root,
+  exclude: ['**/node_modules/**'],
+})) {
+  if (/\.test\.ts$|\/testing\//.test(file)) continue
   for (const [, name = ''] of read(file).matchAll(/^(?:export )?(?:abstract )?(?:interface|type|class) (\w+)/gm)) {
     homes.set(name, (homes.get(name) ?? new Set()).add(file))
   }

@@ -49,7 +49,7 @@ npx() {
   shift
   local code
   while :; do
-    "${process.execPath}" "${repository}/packages/cli/bin/switchhook.js" "$@" && return 0 || code=$?
+    "${process.execPath}" "${repository}/packages/products/cli/bin/switchhook.js" "$@" && return 0 || code=$?
     case "$code $1" in '5 '* | '4 calls') ;; '1 check') return 0 ;; *) return $code ;; esac
   done
 }

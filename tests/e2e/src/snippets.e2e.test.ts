@@ -82,7 +82,7 @@ async function endedCall(): Promise<string> {
   return callId
 }
 
-test.each(['packages/client/README.md', 'docs/client.md'])('the snippets of %s run', async (page) => {
+test.each(['packages/products/client/README.md', 'docs/client.md'])('the snippets of %s run', async (page) => {
   const [creation = '', ...others] = snippetsOf(page)
   const [createClient = ''] = creation.split(/^const \{/m)
   const callId = await endedCall()
@@ -126,7 +126,7 @@ test('the program of docs/first-webhook.md prints each state of a call', async (
   expect(states).toEqual(new Set([1, 3, 7, 8]))
 })
 
-test.each(['packages/receiver/README.md', 'docs/receiver.md'])(
+test.each(['packages/products/receiver/README.md', 'docs/receiver.md'])(
   'the receiver check says that the receiver of twenty lines in %s is good',
   async (page) => {
     const free = await startReceiver()

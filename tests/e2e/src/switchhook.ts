@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type CommandResult, type RunningCommand, startCommand } from '@switchhook/testkit'
 
 /** The built command: a dependency of the client has a condition `source` that Node cannot load. */
-const command = join(import.meta.dirname, '../../../packages/cli/bin/switchhook.js')
+const command = join(import.meta.dirname, '../../../packages/products/cli/bin/switchhook.js')
 
 /** The command line of one user. */
 export interface Switchhook {

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path'
 import { type PackedPackage, packPackage, repository, runProgram } from './packed-package.ts'
 
 /** The command as `pnpm pack` makes it, installed into an empty project with everything that it depends on. */
-const own = join(repository, 'packages/cli')
-const client = join(repository, 'packages/client')
+const own = join(repository, 'packages/products/cli')
+const client = join(repository, 'packages/products/client')
 const MAX_BYTES = 3 * 1_024 * 1_024
 
 let folder: string

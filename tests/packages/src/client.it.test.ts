@@ -6,7 +6,7 @@ const MAX_BYTES = 6 * 1_024
 
 let packed: InstalledPackage
 beforeAll(() => {
-  packed = installPackage('packages/client', ['eventsource-parser'])
+  packed = installPackage('packages/products/client', ['eventsource-parser'])
 })
 afterAll(() => packed.remove())
 
@@ -34,7 +34,7 @@ const USED = 'createClient, clientCredentials, NoAnswer, SignInFailed, Switchhoo
 test('its types, and the snippets of its README and its guide, compile under TypeScript 5.9 and 7', () => {
   const names = 'type Client, clientCredentials, createClient, NoAnswer, SignInFailed, SwitchhookError'
   const prelude = `import { ${names} } from '${NAME}'\ndeclare const client: Client\n`
-  const pages = ['packages/client/README.md', 'docs/client.md'].map((page) => snippetsIn(page, NAME, prelude))
+  const pages = ['packages/products/client/README.md', 'docs/client.md'].map((page) => snippetsIn(page, NAME, prelude))
   for (const page of pages) expect(page.length).toBeGreaterThan(2)
   const versions = [expect.stringContaining(' 5.9.'), expect.stringContaining(' 7.')]
   expect(packed.compile('esm', pages.flat())).toEqual(versions)

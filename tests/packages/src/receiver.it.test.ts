@@ -5,7 +5,7 @@ const MAX_BYTES = 5 * 1_024
 
 let packed: InstalledPackage
 beforeAll(() => {
-  packed = installPackage('packages/receiver', ['@switchhook/client', 'fastify'])
+  packed = installPackage('packages/products/receiver', ['@switchhook/client', 'fastify'])
 })
 afterAll(() => packed.remove())
 
@@ -36,7 +36,9 @@ void fastify().register(receiver.fastify, { prefix: '/hooks' })
 `
 
 test('its types, and the snippets of its README and its guide, compile under TypeScript 5.9 and 7', () => {
-  const pages = ['packages/receiver/README.md', 'docs/receiver.md'].map((page) => snippetsIn(page, NAME, PRELUDE))
+  const pages = ['packages/products/receiver/README.md', 'docs/receiver.md'].map((page) =>
+    snippetsIn(page, NAME, PRELUDE),
+  )
   for (const page of pages) expect(page.length).toBeGreaterThan(0)
   const versions = [expect.stringContaining(' 5.9.'), expect.stringContaining(' 7.')]
   expect(packed.compile('esm', [...pages.flat(), PRELUDE + FASTIFY])).toEqual(versions)

@@ -9,8 +9,9 @@ import { BuildFailed, runTests } from './run-tests.ts'
 
 const root = join(import.meta.dirname, '..', '..', '..')
 const program = join(root, 'node_modules', 'jest', 'bin', 'jest.js')
+const [name = 'test', ...patterns] = process.argv.slice(2)
 /** CI keeps this file. */
-const REPORT = join('.local', 'test-report.txt')
+const REPORT = join('.local', `${name}-report.txt`)
 const TIMES = join(root, 'node_modules', '.cache', 'test-times.json')
 // The tests start some hundred processes of Node, which share their compiled code.
 process.env['NODE_COMPILE_CACHE'] ??= join(root, 'node_modules', '.cache', 'node')
@@ -24,8 +25,8 @@ async function build(env: NodeJS.ProcessEnv): Promise<void> {
 }
 
 /** The test files of the plan, with the times that they took in the last run. */
-async function expectedMs({ parts, last }: Plan, patterns: readonly string[]): Promise<ReadonlyMap<string, number>> {
-  const projects = new Set([...parts, ...last].map(({ project }) => project))
+async function expectedMs({ parts }: Plan, patterns: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const projects = new Set(parts.map(({ project }) => project))
   const select = patterns.map((pattern) => `--testPathPatterns=${pattern}`)
   const list = [program, '--listTests', ...select, '--selectProjects', ...projects]
   const { stdout } = await runCommand(process.execPath, list, { cwd: root })
@@ -48,12 +49,13 @@ function write(file: string, text: string): void {
   writeFileSync(file, text)
 }
 
+const seconds = (ms: number): string => `${Math.round(ms / 1_000)} s`
+
 /** The closing lines: problems in full, times, and the machine's state if something failed. The last one is for scripts. */
 async function closingLines(outcome: Outcome, buildMs: number): Promise<string> {
   const { passed, failed } = countsOf(outcome)
   const problems = problemsOf(outcome)
   const machine = problems.length === 0 ? [] : ['Machine:', ...(await machineState()).map((line) => `  ${line}`), '']
-  const seconds = (ms: number): string => `${Math.round(ms / 1_000)} s`
   return [
     '',
     ...problems.flatMap((problem) => [problem, '']),
@@ -67,8 +69,7 @@ async function closingLines(outcome: Outcome, buildMs: number): Promise<string> 
   ].join('\n')
 }
 
-const patterns = process.argv.slice(2)
-const plan = planOf(patterns)
+const plan = planOf(name === 'test-long' ? name : 'test', patterns)
 const end = await runTests({
   plan,
   root,

@@ -1,11 +1,8 @@
-import { constants } from 'node:os'
-
 /** One Jest process. It runs one file at a time. */
 export interface Part {
   readonly name: string
   readonly project: string
   readonly args: readonly string[]
-  readonly priority?: number
 }
 
 export interface Plan {
@@ -13,38 +10,43 @@ export interface Plan {
   readonly first: Part
   /** The lanes take these parts one after the other. */
   readonly parts: readonly Part[]
-  /** These run last, side by side. */
-  readonly last: readonly Part[]
   readonly lanes: number
 }
 
-/** Most tests wait for other processes, so three files can share two cores. */
-const LANES = 3
+/** Tests wait for other processes three quarters of their time, so four files can share two cores. */
+const LANES = 4
 
 const part = (project: string, ...args: string[]): Part => ({ name: project, project, args })
 
-const shards = (project: string, count: number): Part[] =>
+const shards = (project: string, count: number): readonly Part[] =>
   Array.from({ length: count }, (_, n) => ({
     ...part(project, `--shard=${n + 1}/${count}`),
     name: `${project}-${n + 1}`,
   }))
 
+/** What `make test` and `make test-long` run. The long ones need a quiet machine. */
+const PLANS = {
+  test: {
+    parts: (): Part[] => [part('browser'), ...shards('e2e', 2), ...shards('it', 4), ...shards('unit', 2)],
+    lanes: LANES,
+  },
+  'test-long': { parts: (): Part[] => [part('long'), part('browser-long')], lanes: 1 },
+}
+
+export type PlanName = keyof typeof PLANS
+
 /**
- * The longest parts begin first, and short ones fill the lanes at the end. Each part of the integration tests starts a
- * RabbitMQ for ten seconds of processor time. The last part of the unit tests runs beside the fault suite, which leaves half
- * of the processor time.
+ * The longest parts begin first, and short ones fill the lanes at the end. Each part has a RabbitMQ and a Redis of its own,
+ * because some tests raise an alarm on the broker, fill Redis, or kill parts of the stack. A start of RabbitMQ takes five
+ * seconds of processor time.
+ * @param patterns only the files whose path contains one of them; all without any
  */
-export function planOf(patterns: readonly string[]): Plan {
-  const [unit = [], lastUnit = []] = [shards('unit', 2).slice(0, 1), shards('unit', 2).slice(1)]
-  const chosen = (parts: readonly Part[]): Part[] =>
-    parts.map((part) => ({
-      ...part,
-      args: [...part.args, '--passWithNoTests', ...patterns.map((pattern) => `--testPathPatterns=${pattern}`)],
-    }))
+export function planOf(name: PlanName, patterns: readonly string[]): Plan {
+  const chosen = ['--passWithNoTests', ...patterns.map((pattern) => `--testPathPatterns=${pattern}`)]
+  const { parts, lanes } = PLANS[name]
   return {
     first: part('preflight'),
-    parts: chosen([part('e2e'), ...shards('it', 2), part('own-stack'), part('browser'), ...unit]),
-    last: chosen([part('quiet'), ...lastUnit.map((unit) => ({ ...unit, priority: constants.priority.PRIORITY_LOW }))]),
-    lanes: LANES,
+    parts: parts().map((each) => ({ ...each, args: [...each.args, ...chosen] })),
+    lanes,
   }
 }

@@ -23,23 +23,25 @@ export function partsToRepeat(results: readonly PartResult[]): readonly PartResu
   return isHopeless ? [] : results.filter((result) => failedFiles([result]).length > 0)
 }
 
+const count = (results: readonly PartResult[], name: 'passed' | 'failed'): number =>
+  results.reduce((total, { files, problem }) => {
+    const ofProcess = name === 'failed' && problem !== undefined ? 1 : 0
+    return files.reduce((sum, file) => sum + file[name], total + ofProcess)
+  }, 0)
+
 export function countsOf({ results, again }: Outcome): { readonly passed: number; readonly failed: number } {
-  const count = (results: readonly PartResult[], name: 'passed' | 'failed'): number =>
-    results.reduce((total, { files, problem }) => {
-      const ofProcess = name === 'failed' && problem !== undefined ? 1 : 0
-      return files.reduce((sum, file) => sum + file[name], total + ofProcess)
-    }, 0)
   const failed = count(again ?? results, 'failed')
   return { passed: count(results, 'passed') + count(results, 'failed') - failed, failed }
 }
+
+const tell = (heading: string, files: readonly FileResult[]): string[] =>
+  files.map((file) => `${heading}  ${file.project} ${file.path}\n\n${failureOf(file)}`)
 
 /** What went wrong, each with its first failure in full: the second often has another cause, or none. */
 export function problemsOf({ results, again, leftovers }: Outcome): readonly string[] {
   const failedAgain = new Set(failedFiles(again ?? []).map(({ path }) => path))
   const hasEnded = again?.every(({ problem }) => problem === undefined) ?? false
   const isFailedAgain = (path: string): boolean => !hasEnded || failedAgain.has(path)
-  const tell = (heading: string, files: readonly FileResult[]): string[] =>
-    files.map((file) => `${heading}  ${file.project} ${file.path}\n\n${failureOf(file)}`)
   const failed = failedFiles(results)
   return [
     ...tell(

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { setPriority } from 'node:os'
 import { relative } from 'node:path'
+import { inOrder } from './in-order.ts'
 import { machineLine } from './machine.ts'
 import type { Part } from './plan.ts'
 
@@ -28,14 +28,16 @@ export interface PartResult {
   readonly problem?: string
 }
 
-/** What tests/jest/to-runner.mjs and the global set-ups of Jest say. */
+/** What tests/jest/to-runner.mjs says. It marks its place on stderr with the number (`inOrder`). */
 export type Message =
   | { readonly kind: 'begun'; readonly files: number }
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'test'; readonly name: string }
   | ({ readonly kind: 'ended' } & Omit<FileResult, 'project' | 'printed' | 'machine'>)
   | { readonly kind: 'complete' }
-  | { readonly kind: 'unavailable'; readonly cause: string }
+
+/** The global set-ups of Jest say why servers do not start. */
+export type Sent = (Message | { readonly kind: 'unavailable'; readonly cause: string }) & { readonly number: number }
 
 export interface Observer {
   fileBegan(part: Part, path: string): void
@@ -69,7 +71,6 @@ export async function runPart(part: Part, { program, root, env, observer }: Part
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
-  if (part.priority !== undefined && child.pid !== undefined) setPriority(child.pid, part.priority)
 
   const files: FileResult[] = []
   let running: { readonly path: string; printed: string; test: string | undefined } | undefined
@@ -87,8 +88,7 @@ export async function runPart(part: Part, { program, root, env, observer }: Part
     running.test = undefined
     running.printed = (running.printed + heading + text).slice(-LONGEST_PRINTED)
   }
-  for (const output of [child.stdout, child.stderr]) output?.setEncoding('utf8').on('data', print)
-  child.on('message', (message: Message) => {
+  const handle = (message: Message): void => {
     if (message.kind === 'file') {
       running = { path: relative(root, message.path), printed: '', test: undefined }
       observer.fileBegan(part, running.path)
@@ -101,11 +101,18 @@ export async function runPart(part: Part, { program, root, env, observer }: Part
       files.push(result)
       observer.fileEnded(result)
     } else if (message.kind === 'complete') isComplete = true
-    else if (message.kind === 'unavailable') unavailable.reject(new ServersUnavailable(message.cause))
+  }
+  const order = inOrder(print, handle)
+  child.stdout?.setEncoding('utf8').on('data', print)
+  child.stderr?.setEncoding('utf8').on('data', order.text)
+  child.on('message', ({ number, ...message }: Sent) => {
+    if (message.kind === 'unavailable') unavailable.reject(new ServersUnavailable(message.cause))
+    else order.message(number, message)
   })
 
-  const closed = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>
+  const closed = once(child, 'close') as Promise<[number | null, string | null]>
   const [code, signal] = await Promise.race([closed, unavailable.promise])
+  order.end()
   const hasFailed = files.some(({ failed }) => failed > 0)
   if (isComplete && (code === 0 || (code === 1 && hasFailed))) return { part, files }
   const how = signal ?? `exit code ${String(code)}`

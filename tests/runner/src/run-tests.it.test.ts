@@ -73,7 +73,14 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGKILL'] as const)(
 )
 
 test('when the terminal is closed, nothing of the run is left', async () => {
-  const { runner, said } = start(['script', '--quiet', '--flush', '--command', [...node, 'servers'].join(' '), '/dev/null'])
+  const { runner, said } = start([
+    'script',
+    '--quiet',
+    '--flush',
+    '--command',
+    [...node, 'servers'].join(' '),
+    '/dev/null',
+  ])
   const servers = await serversIn(said)
   runner.kill('SIGKILL')
   await expectNothingLeft(servers)

@@ -78,7 +78,6 @@ async function runAll(settings: RunSettings, run: TestRun, progress: Progress): 
     return results
   }
   const results = [first, ...(await Promise.all(Array.from({ length: plan.lanes }, lane))).flat()]
-  results.push(...(await Promise.all(plan.last.map(runOne))))
   return { kind: 'complete', outcome: { results, again: await repeat(results, runOne), leftovers }, buildMs }
 }
 

@@ -10,5 +10,5 @@ test('the generated sources of the client match docs/openapi.json; make docs wri
   const filesIn = (path: string) => readdirSync(path).map((name) => [name, readFileSync(join(path, name), 'utf8')])
   const written = filesIn(folder)
   rmSync(folder, { recursive: true })
-  expect(filesIn(join(import.meta.dirname, '../../../packages/client/src/generated'))).toEqual(written)
+  expect(filesIn(join(import.meta.dirname, '../../../packages/products/client/src/generated'))).toEqual(written)
 })

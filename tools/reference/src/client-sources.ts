@@ -5,7 +5,7 @@ import { type ApiDocument, describeOperations, type Json, queryNameOf } from './
 
 const HEADER = '// Written by make docs from docs/openapi.json and packages/contracts.\n'
 
-/** The generated sources of packages/client, by file name. */
+/** The generated sources of packages/products/client, by file name. */
 export async function clientSources(document: ApiDocument): Promise<Readonly<Record<string, string>>> {
   return {
     'schemas.ts': `${HEADER}${await schemasText(document)}`,

@@ -7,7 +7,7 @@ test('every file that repeats the version has that of package.json, and services
   expect(isVersion(version)).toBe(true)
   expect(versionsInFiles().filter(([, other]) => other !== version)).toEqual([])
   expect(versionsInFiles().map(([file]) => file)).toEqual(
-    expect.arrayContaining(['package.json', 'packages/client/package.json', 'packages/runtime/package.json']),
+    expect.arrayContaining(['package.json', 'packages/products/client/package.json', 'packages/runtime/package.json']),
   )
   expect(VERSION).toBe(version)
 })

@@ -8,7 +8,11 @@ const SOURCE = 'package.json'
  * The services read the runtime's, because images contain packages but not the root. The client, the receiver and the
  * command line are published. A chart has its own fields.
  */
-const COPIES = ['packages/{cli,client,receiver,runtime}/package.json', 'infra/**/Chart.yaml']
+const COPIES = [
+  'packages/products/{cli,client,receiver}/package.json',
+  'packages/runtime/package.json',
+  'infra/**/Chart.yaml',
+]
 
 const IN_JSON = /(?<=^ {2}"version": ")[^"]*(?=",?$)/gm
 const IN_CHART = /(?<=^(?:version|appVersion): "?)[^"\s]+(?="?$)/gm

@@ -1,8 +1,8 @@
 import { compileSchema } from '../errors/validator.ts'
 import { parsed, parseJson } from '../events/event.ts'
+import { type Outcome, UNREACHABLE_REASONS } from '../events/outcome.ts'
 import { objectSchema } from '../events/schema-parts.ts'
 import { type DeliveryId, parseDeliveryId, parseSubscriptionId, type SubscriptionId, type Tenant } from '../ids.ts'
-import { type Outcome, UNREACHABLE_REASONS } from './outcome.ts'
 
 export interface ReportedOutcome {
   readonly deliveryId: DeliveryId

@@ -1,9 +1,9 @@
 import type { FailureCode } from '../errors/failure.ts'
 import { compileSchema } from '../errors/validator.ts'
 import { EVENT_TYPES, type EventType, parsed, parseJson } from '../events/event.ts'
+import type { Attempt } from '../events/outcome.ts'
 import { objectSchema } from '../events/schema-parts.ts'
 import { parseSubscriptionId, type SubscriptionId, type Tenant } from '../ids.ts'
-import type { Attempt } from './outcome.ts'
 
 /** A request from the api to a delivery worker to check the endpoint of a subscription. */
 export interface ReceiverCheck {

@@ -1,4 +1,4 @@
-import { OutcomeNumber, ParkedReasonNumber } from '../deliveries/outcome.ts'
+import { OutcomeNumber, ParkedReasonNumber } from './outcome.ts'
 import { dataSchema, guid, integer, nullable, numberedSchema, occurredAt, text, time } from './schema-parts.ts'
 
 const subscriptionId = guid('The subscription.')

@@ -1,5 +1,5 @@
 import { type Delivery, type DeliveryHeaders, deliveryHeaders } from '@switchhook/contracts'
-import type { IncomingMessage } from '../consuming/incoming-message.ts'
+import type { IncomingMessage } from '../message/incoming-message.ts'
 import { decodePacket, encodePacket, malformed, type PackedMember, type Packet } from './packet.ts'
 
 /** A delivery as a member of a packet: the content and the headers that it has as a message of its own. */

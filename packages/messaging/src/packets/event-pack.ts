@@ -1,4 +1,4 @@
-import type { IncomingMessage } from '../consuming/incoming-message.ts'
+import type { IncomingMessage } from '../message/incoming-message.ts'
 import { decodePacket, encodePacket, malformed, type Packet } from './packet.ts'
 
 export interface SingleEvent {

@@ -1,6 +1,6 @@
 import { type Delivery, firstDeliveriesOf, newSubscriptionId, parseDelivery, Unparsable } from '@switchhook/contracts'
 import * as fc from 'fast-check'
-import type { IncomingMessage } from '../consuming/incoming-message.ts'
+import type { IncomingMessage } from '../message/incoming-message.ts'
 import { sampleDelivery, sampleEvent } from '../testing/samples.ts'
 import { openDeliveryPacket, packDeliveries } from './delivery-packet.ts'
 import { openEventPack, packEvents, type SingleEvent } from './event-pack.ts'

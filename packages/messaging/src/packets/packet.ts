@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Unparsable } from '@switchhook/contracts'
-import type { IncomingMessage } from '../consuming/incoming-message.ts'
+import type { IncomingMessage } from '../message/incoming-message.ts'
 
 /** Several members that travel in one message. Each is handled on its own; only the acknowledgement is shared. */
 export interface Packet<Member> {

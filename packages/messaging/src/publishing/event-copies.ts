@@ -1,5 +1,5 @@
 import type { BrokerMeter } from '../broker-meter.ts'
-import { NotStored, type OutgoingMessage } from './outgoing-message.ts'
+import { NotStored, type OutgoingMessage } from '../message/outgoing-message.ts'
 
 const COPY_CONFIRM_MS = 1_000
 /** After an unconfirmed copy, no publish of a copy waits for its confirm for this long. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type InstallationId, newTraceparent, parseDelivery, parseEvent, readInstallation } from '@switchhook/contracts'
-import { isCopy } from '../consuming/incoming-message.ts'
+import { isCopy } from '../message/incoming-message.ts'
 import { sampleDelivery, sampleEvent } from '../testing/samples.ts'
 import { copyOf, deliveryMessage, eventMessage, jsonMessage, markedBy } from './messages.ts'
 

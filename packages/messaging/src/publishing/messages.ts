@@ -8,6 +8,7 @@ import {
   parseEvent,
   serialiseEvent,
 } from '@switchhook/contracts'
+import type { OutgoingMessage } from '../message/outgoing-message.ts'
 import { type PackedDelivery, packDeliveries } from '../packets/delivery-packet.ts'
 import { EVENT_PACK, packEvents, type SingleEvent } from '../packets/event-pack.ts'
 import {
@@ -20,7 +21,6 @@ import {
   fanoutExchange,
   REVISION_HEADER,
 } from '../topology/topology.ts'
-import type { OutgoingMessage } from './outgoing-message.ts'
 
 const contentType = 'application/json'
 

@@ -1,9 +1,9 @@
 import { type PlatformEvent, Unavailable } from '@switchhook/contracts'
-import type { QueueDepth } from '../consuming/queue-depths.ts'
+import type { OutgoingMessage } from '../message/outgoing-message.ts'
 import { openEventPack } from '../packets/event-pack.ts'
 import { sampleEvent } from '../testing/samples.ts'
+import type { QueueDepth } from '../topology/queue-depths.ts'
 import { eventShardOf } from '../topology/topology.ts'
-import type { OutgoingMessage } from './outgoing-message.ts'
 import { createPublishEvent } from './publish-event.ts'
 
 const events = (count: number): PlatformEvent[] => Array.from({ length: count }, () => sampleEvent())

@@ -1,9 +1,9 @@
 import type { InstallationId, PlatformEvent } from '@switchhook/contracts'
-import type { QueueDepth } from '../consuming/queue-depths.ts'
+import type { OutgoingMessage } from '../message/outgoing-message.ts'
 import { createPacker } from '../packets/packer.ts'
+import type { QueueDepth } from '../topology/queue-depths.ts'
 import { eventPackQueue, eventPackQueues, eventShardOf, fanoutExchange } from '../topology/topology.ts'
 import { copyOf, eventMessage, eventPackMessage, markedBy } from './messages.ts'
-import type { OutgoingMessage } from './outgoing-message.ts'
 import type { Publisher } from './publisher.ts'
 
 /** RabbitMQ costs as much for a message with one event as for one with many. A pack is acknowledged after its slowest event. */

@@ -1,11 +1,11 @@
 import { Unavailable } from '@switchhook/contracts'
 import type { Channel, GetMessage } from 'amqplib'
-import type { IncomingMessage } from '../consuming/incoming-message.ts'
 import { type BrokerAddress, closeInTime, connectToAny, onOwnChannel, type Session } from '../link/session.ts'
+import type { IncomingMessage } from '../message/incoming-message.ts'
+import { type Origin, originOf, releasedMessage } from '../message/quarantine-message.ts'
 import { createPublisher, type Publisher } from '../publishing/publisher.ts'
 import { assertTopology } from '../topology/assert-topology.ts'
 import { Queue, serviceTopology } from '../topology/topology.ts'
-import { type Origin, originOf, releasedMessage } from './quarantine-message.ts'
 
 export interface QuarantinedMessage extends Pick<IncomingMessage, 'messageId' | 'type' | 'headers' | 'content'> {
   /** undefined: the message was published to the quarantine by hand, so it cannot be sent back. */

@@ -60,6 +60,20 @@ export function describeCalls(fixture: Fixture): void {
     expect(await fixture.untilState(callId, ended, fixture.bob)).toMatchObject({ endReason: 1, endedBy: 1 })
   })
 
+  test('a call to an agent whose phone is offline is a missed call of that agent', async () => {
+    await fixture.harness.setDevice(fixture.bob, false)
+    const callId = await fixture.dial(fixture.bob)
+    expect(await fixture.untilState(callId, ended)).toMatchObject({ endReason: 10 })
+    expect(fixture.latest(callId, fixture.bob)).toMatchObject({
+      endReason: 10,
+      endedBy: 3,
+      direction: 1,
+      answeredAt: null,
+      remoteParty: { uri: fixture.alice },
+    })
+    await fixture.harness.setDevice(fixture.bob, true)
+  })
+
   test('the first call is held before the second one is answered', async () => {
     const first = await fixture.customerCall()
     const second = await fixture.harness.ring(fixture.alice)

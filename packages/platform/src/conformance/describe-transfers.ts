@@ -119,6 +119,33 @@ export function describeTransfers(fixture: Fixture): void {
       await fixture.answer(callId, fixture.bob)
     })
 
+    test('whose target fails after the agent has left calls the agent back, in a call with a new id', async () => {
+      const callId = await fixture.customerCall()
+      await fixture.transfer(callId, fixture.harness.addresses.neverAnswers)
+      await fixture.untilTransfer(callId, TransferStatus.ringing)
+      await fixture.platform.hangup(fixture.leg(callId))
+      const newId = await fixture.onlyCall(fixture.alice)
+      expect(fixture.latest(newId)).toMatchObject({
+        state: alerting,
+        role: 2,
+        transfer: { role: 1, status: 4, failReason: 4, otherCallId: callId },
+      })
+      await fixture.answer(newId)
+      expect(fixture.latest(newId)?.state).toBe(connected)
+      await fixture.harness.hangupRemotely(newId)
+      expect(await fixture.untilState(newId, ended)).toMatchObject({ endReason: 1, endedBy: 2 })
+    })
+
+    test('whose target fails ends if the agent who has left does not answer either', async () => {
+      const callId = await fixture.customerCall()
+      await fixture.transfer(callId, fixture.bob)
+      await fixture.untilState(callId, alerting, fixture.bob)
+      await fixture.platform.hangup(fixture.leg(callId))
+      await fixture.platform.hangup(fixture.leg(callId, fixture.bob))
+      const newId = await fixture.onlyCall(fixture.alice)
+      expect(await fixture.untilState(newId, ended)).toMatchObject({ endReason: 4, answeredAt: null })
+    })
+
     test('is over when the customer hangs up', async () => {
       const callId = await fixture.customerCall()
       await fixture.transfer(callId, fixture.bob)

@@ -1,6 +1,6 @@
 import { type CallId, CallState, type CallStatus } from '@switchhook/contracts'
 import { applyReport, type Leg, NEXT } from '../call-model/leg.ts'
-import type { LiveCall } from '../live-calls.ts'
+import type { LiveCall } from '../call-rules/live-calls.ts'
 import type { DeviceReport, LegReport } from '../platform.ts'
 
 export type Observer = ReturnType<typeof createObserver>

@@ -1,9 +1,23 @@
 import type { Config } from './config.ts'
 import { amqpFields, amqpRules, redisFields, redisRules } from './connection-fields.ts'
-import { choice, described, duration, type Field, fraction, integer, networks, optional, port, url } from './fields.ts'
+import {
+  choice,
+  described,
+  duration,
+  type Field,
+  flag,
+  fraction,
+  integer,
+  networks,
+  optional,
+  port,
+  url,
+} from './fields.ts'
+
+const OTLP_PROTOCOLS = ['http/protobuf', 'http/json', 'grpc'] as const
 
 /**
- * OpenTelemetry's variables for the endpoint and the sampler. The exporter reads the others (headers, certificates, timeout,
+ * OpenTelemetry's variables that decide what is loaded. The exporter reads the endpoint again, and the others (headers, certificates, timeout,
  * resource attributes) itself. https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
  */
 export const tracingFields = {
@@ -15,7 +29,16 @@ export const tracingFields = {
     'Full URL for traces, such as `http://collector:4318/v1/traces`; overrides the base URL.',
     optional(url(['http', 'https'])),
   ),
-  OTEL_EXPORTER_OTLP_PROTOCOL: described('The only supported protocol.', choice(['http/json'], 'http/json')),
+  OTEL_EXPORTER_OTLP_PROTOCOL: described(
+    'How spans travel to the collector: `http/protobuf`, `http/json` or `grpc` (usually port 4317).',
+    choice(OTLP_PROTOCOLS, 'http/protobuf'),
+  ),
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: described(
+    'The protocol for traces; overrides the general one.',
+    optional(choice(OTLP_PROTOCOLS)),
+  ),
+  OTEL_TRACES_EXPORTER: described('`none`: no traces are exported.', choice(['otlp', 'none'], 'otlp')),
+  OTEL_SDK_DISABLED: described('`true`: OpenTelemetry is off, whatever else is set.', flag(false)),
   OTEL_TRACES_SAMPLER: described(
     'The OpenTelemetry sampler that decides which traces are exported.',
     choice(

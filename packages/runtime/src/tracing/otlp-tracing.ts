@@ -1,6 +1,5 @@
 import { hostname } from 'node:os'
 import { type Context, ROOT_CONTEXT, type Span as SdkSpan, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
 import {
   AlwaysOffSampler,
@@ -17,7 +16,13 @@ import { readTraceparent, traceIdOf } from '@switchhook/contracts'
 import type { TracingConfig } from '../config/common-fields.ts'
 import { answerWithin } from '../deadline.ts'
 import type { Logger } from '../logger.ts'
-import type { Span, SpanStart, Tracing, TracingOptions } from './tracing.ts'
+import type { Span, SpanStart, Tracing } from './span.ts'
+
+export interface TracingOptions {
+  readonly config: TracingConfig
+  readonly service: string
+  readonly log: Logger
+}
 
 /** Spans that are queued for the collector, about 1 KB each. Further spans are dropped. */
 const MAX_QUEUED = 8_192
@@ -25,8 +30,9 @@ const SEND_EVERY_MS = 1_000
 /** A small part of any sensible SHUTDOWN_GRACE, which is meant for the deliveries in flight. */
 const CLOSE_TIMEOUT_MS = 3_000
 
-/** OpenTelemetry with its own provider: registers nothing globally and patches no library (ADR 0019). */
-export function createOtlpTracing({ config, service, log }: TracingOptions): Tracing {
+/** OpenTelemetry with its own provider: registers nothing globally and patches no library. */
+export async function openOtlpTracing({ config, service, log }: TracingOptions): Promise<Tracing> {
+  const exporter = await EXPORTERS[config.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL ?? config.OTEL_EXPORTER_OTLP_PROTOCOL]()
   const random = new RandomIdGenerator()
   /** The id of the next trace. Set directly before its span is started, in the same tick. */
   let chosenId: string | undefined
@@ -44,7 +50,7 @@ export function createOtlpTracing({ config, service, log }: TracingOptions): Tra
     },
     spanProcessors: [
       new BatchSpanProcessor({
-        exporter: loggingFailures(new OTLPTraceExporter({ url: urlOf(config) }), log),
+        exporter: loggingFailures(exporter, log),
         maxQueueSize: MAX_QUEUED,
         scheduledDelayMillis: SEND_EVERY_MS,
       }),
@@ -70,9 +76,12 @@ export function createOtlpTracing({ config, service, log }: TracingOptions): Tra
   }
 }
 
-/** The variable for traces is the full URL; the general one is the base URL. */
-const urlOf = (config: TracingConfig): string =>
-  config.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? `${config.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/\/$/, '')}/v1/traces`
+/** They read endpoint, headers, certificates, timeout and compression from the environment. Only the one in use is loaded. */
+const EXPORTERS: Readonly<Record<TracingConfig['OTEL_EXPORTER_OTLP_PROTOCOL'], () => Promise<SpanExporter>>> = {
+  grpc: async () => new (await import('@opentelemetry/exporter-trace-otlp-grpc')).OTLPTraceExporter(),
+  'http/protobuf': async () => new (await import('@opentelemetry/exporter-trace-otlp-proto')).OTLPTraceExporter(),
+  'http/json': async () => new (await import('@opentelemetry/exporter-trace-otlp-http')).OTLPTraceExporter(),
+}
 
 const KINDS: Readonly<Record<SpanStart['kind'], SpanKind>> = {
   server: SpanKind.SERVER,

@@ -1,5 +1,5 @@
 import type { Delivery } from '@switchhook/contracts'
-import { type SpanAttributes, spanned, type Tracing } from './tracing.ts'
+import { type SpanAttributes, spanned, type Tracing } from './span.ts'
 
 /** Span attributes of a delivery: ids, never a URL, a header or a body. */
 export const deliveryAttributes = (delivery: Delivery): SpanAttributes => ({

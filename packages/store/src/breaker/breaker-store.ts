@@ -3,7 +3,7 @@ import type { Attempt } from '@switchhook/contracts'
 import { breakerKey, coolDownsKey, type Endpoint, listeningKey, rejectedKey, subscriptionsKey } from '../keys.ts'
 import { type Redis, RedisRefusal, run, runScript } from '../redis/redis.ts'
 import type { ScriptReplies } from '../redis/scripts.ts'
-import { oncePerTick } from '../subscriptions/shared-reads.ts'
+import { oncePerTick } from '../redis/shared-reads.ts'
 import { parseSubscription } from '../subscriptions/stored-subscription.ts'
 import { HISTORY_MS, KEPT_PERIODS } from './cool-down-history.ts'
 

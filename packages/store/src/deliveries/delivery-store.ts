@@ -1,9 +1,7 @@
 import type { Attempt, Delivery, ParkedReason } from '@switchhook/contracts'
-import { createHeldLooks } from '../held/held-looks.ts'
-import { heldMessageOf, parseHeldMessage } from '../held/held-message.ts'
 import { bodyKey, type Endpoint, heldKey, heldMessageKey, leasedKey, ledgerKey, recordKey } from '../keys.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
-import { oncePerTick, stringsPerTick } from '../subscriptions/shared-reads.ts'
+import { oncePerTick, stringsPerTick } from '../redis/shared-reads.ts'
 import {
   type Continuation,
   type DeliveryState,
@@ -15,6 +13,8 @@ import {
   viewJson,
   viewOf,
 } from './delivery-record.ts'
+import { createHeldLooks } from './held-looks.ts'
+import { heldMessageOf, parseHeldMessage } from './held-message.ts'
 import { createParkedIndex } from './parked-index.ts'
 
 /** How long a record is kept after its last change. */

@@ -2,6 +2,7 @@ import { type Delivery, type DeliveryId, newSubscriptionId, newToken } from '@sw
 import { eventually } from '@switchhook/testkit'
 import type { DeliveryArchive } from '../deliveries/delivery-archive.ts'
 import type { DeliveryStore, Settlement } from '../deliveries/delivery-store.ts'
+import { createHeldLooks, type HeldLooks } from '../deliveries/held-looks.ts'
 import {
   acknowledged,
   delivered,
@@ -14,7 +15,6 @@ import {
 } from '../deliveries/testing/deliveries.ts'
 import { heldClaimsKey, heldKey, heldLooksKey, heldMessageKey, leasedKey, partitionOf, recordKey } from '../keys.ts'
 import { run, runScript } from '../redis/redis.ts'
-import { createHeldLooks, type HeldLooks } from './held-looks.ts'
 import { createHeldStore, type HeldStore, leaseTimes } from './held-store.ts'
 
 const id = newSubscriptionId()

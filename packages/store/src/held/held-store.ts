@@ -1,11 +1,11 @@
 import { type Delivery, type DeliveryId, parseDeliveryId, type SubscriptionId } from '@switchhook/contracts'
 import { isSettledBy, parseLedger } from '../deliveries/delivery-record.ts'
+import { createHeldLooks } from '../deliveries/held-looks.ts'
+import { type HeldMessage, parseHeldMessage } from '../deliveries/held-message.ts'
 import { type Endpoint, heldKey, heldMessageKey, leasedKey, recordKey } from '../keys.ts'
 import { scoredEntries } from '../paging.ts'
 import type { Commands } from '../redis/commands.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
-import { createHeldLooks } from './held-looks.ts'
-import { type HeldMessage, parseHeldMessage } from './held-message.ts'
 
 /** A received delivery, as a client names it. */
 export interface Lease {

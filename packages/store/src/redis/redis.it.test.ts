@@ -147,7 +147,7 @@ test('a connection is ready only when Redis accepts writes', () =>
   withUser('test-reader', ['+@all'], async (url, admin) => {
     const redis = await open(url)
     await admin[run]((commands) => commands.acl('SETUSER', 'test-reader', '-set'))
-    await expect(set(redis, 'x')).rejects.toThrow('NOPERM')
+    await expect(set(redis, 'x')).rejects.toMatchObject({ name: 'Unavailable', fate: 'not-executed' })
     const states: string[] = []
     const ready = redis.ready().then(() => states.push('ready'))
     await eventually(() => expect(messages()).toContain('warn waiting for Redis'))
@@ -264,10 +264,32 @@ test.each([
   'TRYAGAIN Multiple keys request during rehashing of slot',
   'BUSY Redis is busy running a script.',
   'NOAUTH Authentication required.',
+  "NOPERM this user has no permissions to run the 'get' command",
 ])('%s: Redis cannot serve now', async (reply) => {
   const failed = await answer(await open(), reply).catch((error: unknown) => error)
   expect(failed).toMatchObject({ name: 'Unavailable', dependency: 'redis', cause: { name: 'ReplyError' } })
   expect(isNotExecuted(failed)).toBe(true)
+})
+
+test('a Redis that forbids a command is an outage, logged once and without the arguments', async () => {
+  const admin = await open(server.redisUrl)
+  await admin[run]((commands) => commands.acl('SETUSER', 'narrow', 'on', '>pw', '~*', '+@all', '-incrby'))
+  const url = new URL(proxy.url)
+  url.username = 'narrow'
+  url.password = 'pw'
+  const redis = await open(url.href)
+  lines.length = 0
+  const asked = [
+    ...Array.from({ length: 5 }, () => redis[run]((commands) => commands.incrby('sh:test', 4_711))),
+    redis[run]((commands) => commands.eval("return redis.call('INCRBY', KEYS[1], 4711)", 1, 'sh:test')),
+  ]
+  for (const { reason } of (await Promise.allSettled(asked)) as PromiseRejectedResult[]) {
+    expect(reason).toMatchObject({ name: 'Unavailable', dependency: 'redis' })
+  }
+  expect(lines).toHaveLength(1)
+  expect(JSON.stringify(lines)).toContain('NOPERM')
+  expect(JSON.stringify(lines)).not.toContain('4711')
+  await admin[run]((commands) => commands.acl('DELUSER', 'narrow'))
 })
 
 test('an unsent command is certainly not executed; one whose reply was lost may be', async () => {
@@ -286,7 +308,6 @@ test('an unsent command is certainly not executed; one whose reply was lost may 
 })
 
 test.each([
-  "NOPERM this user has no permissions to run the 'get' command",
   'ERR user_script:1: attempt to compare nil with number',
   'BUSYGROUP Consumer Group name already exists',
   'UNREADABLE sh:test holds no record of a delivery',

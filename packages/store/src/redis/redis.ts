@@ -37,7 +37,7 @@ export class RedisRefusal extends Error {
 }
 
 /** A long outage is logged again at this interval. */
-const REMIND_MS = 30_000
+const REMIND_MS = 60_000
 
 const REFUSED_CERTIFICATE =
   "Redis's certificate is not accepted; check REDIS_CA_FILE, and that the certificate is for the host in REDIS_URL"
@@ -105,6 +105,8 @@ function wrap(client: RedisClient, closing: AbortController, trouble: (error: un
     } catch (error) {
       const cause = withoutArguments(error)
       if (isRefusal(cause)) throw new RedisRefusal(`Redis refused a command: ${cause.message}`, { cause })
+      // A lost connection is logged where it is noticed; a Redis that refuses to serve shows in its replies alone.
+      if (isReply(cause)) trouble(cause)
       throw new Unavailable('redis', 'Redis did not carry out a command', { cause, fate: fateOf(cause) })
     }
   }
@@ -127,7 +129,7 @@ function wrap(client: RedisClient, closing: AbortController, trouble: (error: un
           return
         } catch (error) {
           if (mayBeFull && isFull(error)) return
-          // Connected, but full, read-only or unable to write to disk: no better than a Redis that is down.
+          // Connected, but silent: no better than a Redis that is down.
           if (client.status === 'ready') trouble(error instanceof Error ? error.cause : error)
         }
         await delay(reconnectWaitMs(tries), undefined, { signal: closing.signal }).catch(() => undefined)

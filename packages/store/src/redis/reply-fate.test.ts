@@ -19,6 +19,22 @@ test.each([
   ['NOAUTH Authentication required.', 'not-executed'],
   ['WRONGPASS invalid username-password pair or user is disabled.', 'not-executed'],
   ['DENIED Redis is running in protected mode', 'not-executed'],
+  ["NOPERM this user has no permissions to run the 'evalsha' command", 'not-executed'],
+  [
+    "ERR The user executing the script can't run this command or subcommand script: 1f2e, on @user_script:1.",
+    'unknown',
+  ],
+  ["ERR The user executing the script can't access at least one of the keys mentioned in the command", 'unknown'],
+  ['ERR ACL failure in script: User sh has no permissions to access keys', 'unknown'],
+  ['ERR max number of clients reached', 'unknown'],
+  ['ERR max number of clients + cluster connections reached', 'unknown'],
+  ['ERR server is gone', 'unknown'],
+  ['ERR Connection timed out', 'unknown'],
+  ['ERR backend connection error', 'unknown'],
+  ['ERR upstream failure', 'unknown'],
+  ['ERR command not allowed when the server is in maintenance', 'unknown'],
+  ["ERR unknown command 'EVALSHA'", 'unknown'],
+  ['no upstream host', 'unknown'],
   ['UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)', 'unknown'],
 ])('%s: the state of Redis; the command is %s', (message, fate) => {
   expect(isRefusal(reply(message))).toBe(false)
@@ -28,8 +44,13 @@ test.each([
 test.each([
   'WRONGTYPE Operation against a key holding the wrong kind of value script: 1f2e, on @user_script:14.',
   'ERR user_script:30: attempt to compare nil with number',
-  "NOPERM this user has no permissions to run the 'evalsha' command",
-  'ERR the word OOM is not at its beginning',
+  'ERR value is not an integer or out of range script: 1f2e, on @user_script:9.',
+  'ERR hash value is not an integer',
+  'ERR Error running script (call to f_1f2e): @user_script:3: attempt to index nil',
+  "ERR wrong number of arguments for 'set' command",
+  "CROSSSLOT Keys in request don't hash to the same slot",
+  'BUSYGROUP Consumer Group name already exists',
+  'UNREADABLE sh:test holds no record of a delivery',
 ])('%s: the command is refused; a script may have written before', (message) => {
   expect(isRefusal(reply(message))).toBe(true)
   expect(fateOf(reply(message))).toBe('unknown')

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { PlatformEvent, Tenant } from '@switchhook/contracts'
 import { outboxKey, partitionOf, revisionKey, stateKey, timerMember, timerPayloadsKey, timersKey } from '../keys.ts'
 import { type Redis, run, runScript } from '../redis/redis.ts'
-import { stringsPerTick } from '../subscriptions/shared-reads.ts'
+import { stringsPerTick } from '../redis/shared-reads.ts'
 import { committerOf, GROUP, type OutboxEntry, outboxJson } from './outbox.ts'
 
 export interface StateRecord {

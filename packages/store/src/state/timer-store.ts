@@ -1,5 +1,6 @@
 import type { Tenant } from '@switchhook/contracts'
 import { PARTITIONS, partitionOf, timerMember, timerPayloadsKey, timersKey } from '../keys.ts'
+import { overdueIn } from '../redis/overdue-in.ts'
 import { pipeline, type Redis } from '../redis/redis.ts'
 import { share } from './share.ts'
 
@@ -41,18 +42,6 @@ export function createTimerStore(redis: Redis) {
       return Math.max(0, ...(await overdueIn(redis, timersKey)).map((ms) => ms ?? 0))
     },
   }
-}
-
-/** How long the first member of each partition's list has been due, in ms; negative if it is not due yet. */
-export async function overdueIn(
-  redis: Redis,
-  keyOf: (partition: number) => string,
-): Promise<readonly (number | undefined)[]> {
-  const [nowMs, ...first] = await pipeline(redis, (commands) => [
-    commands.nowMs(),
-    ...PARTITIONS.map((part) => commands.zrange(keyOf(part), '0', '0', 'WITHSCORES')),
-  ])
-  return first.map(([, dueAt]) => (dueAt === undefined ? undefined : nowMs - Number(dueAt)))
 }
 
 function parse(stored: string) {

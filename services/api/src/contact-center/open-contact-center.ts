@@ -1,5 +1,7 @@
 import type { CallId } from '@switchhook/contracts'
-import type { LinkState, Platform, Simulator } from '@switchhook/platform'
+import type { Platform } from '@switchhook/platform'
+import type { LinkState } from '@switchhook/platform-asterisk'
+import type { Simulator } from '@switchhook/platform-simulator'
 import type { Metrics } from '@switchhook/runtime'
 import type { Base } from '../base.ts'
 import type { ApiConfig } from '../config.ts'

@@ -8,7 +8,7 @@ import {
 } from '@switchhook/contracts'
 import { createAddressGuard } from '@switchhook/egress'
 import { type Broker, openBroker, Queue, serviceTopology } from '@switchhook/messaging'
-import { SIMULATED_AGENTS } from '@switchhook/platform'
+import { SIMULATED_AGENTS } from '@switchhook/platform-simulator'
 import { openVault } from '@switchhook/signing'
 import {
   createHeldStore,

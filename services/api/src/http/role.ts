@@ -1,4 +1,5 @@
 import { AppError } from '@switchhook/contracts'
+import { type Claims, claimOf, valuesOf } from './claims.ts'
 import type { ValueOf } from './schema.ts'
 
 /** What a caller may do. Each role includes the ones before it. */
@@ -28,31 +29,14 @@ export const rolesSchema = {
 export const EVERY_ROLE: Role = 'admin'
 
 /**
- * The highest role that a token gives. The claim is a string, an array, or values with spaces between them, as in `scope`.
+ * The highest role that a token gives.
  * @param claims of a verified token
  * @returns null: the token gives no role
  */
-export function roleOf(claims: Readonly<Record<string, unknown>>, mapping: RoleMapping | undefined): Role | null {
+export function roleOf(claims: Claims, mapping: RoleMapping | undefined): Role | null {
   if (mapping === undefined) return EVERY_ROLE
   const given = valuesOf(claimOf(claims, mapping.claim))
   return ROLES.findLast((role) => mapping[role]?.some((value) => given.has(value)) === true) ?? null
-}
-
-function claimOf(claims: Readonly<Record<string, unknown>>, name: string): unknown {
-  // A claim can have any name, and a name in a pointer can have a slash or a tilde as `~1` or `~0`.
-  if (!name.startsWith('/') || Object.hasOwn(claims, name)) return ownMember(claims, name)
-  const steps = name.slice(1).split('/')
-  return steps.reduce<unknown>((at, step) => ownMember(at, step.replaceAll('~1', '/').replaceAll('~0', '~')), claims)
-}
-
-const ownMember = (at: unknown, name: string): unknown =>
-  typeof at === 'object' && at !== null && Object.hasOwn(at, name)
-    ? (at as Readonly<Record<string, unknown>>)[name]
-    : undefined
-
-function valuesOf(claim: unknown): ReadonlySet<unknown> {
-  if (typeof claim === 'string') return new Set([claim, ...claim.split(' ')])
-  return new Set(Array.isArray(claim) ? claim : [])
 }
 
 /** The role and every role that it includes, the least first. */

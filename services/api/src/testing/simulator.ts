@@ -1,4 +1,4 @@
-import type { AgentEntry, Simulator } from '@switchhook/platform'
+import type { AgentEntry, Simulator } from '@switchhook/platform-simulator'
 import type { StateStore } from '@switchhook/store'
 import { silentLog } from '@switchhook/testkit'
 import type { Center } from '../contact-center/center/center.ts'

@@ -1,6 +1,6 @@
 import type { Delivery, ReportedOutcome } from '@switchhook/contracts'
-import { answerExcerpt } from '../http/answer-excerpt.ts'
 import { conclude, type DeliverDeps } from '../pipeline/steps.ts'
+import { answerExcerpt } from '../policy/answer-excerpt.ts'
 import { resultOf } from '../policy/classify.ts'
 
 /** Takes a received delivery through the steps that follow a POST. */

@@ -9,9 +9,10 @@ import {
   leaseTimes,
 } from '@switchhook/store'
 import { LRUCache } from 'lru-cache'
-import { type Limits, SENT_AT_ONCE, type SendHeldDeps, sendHeld } from '../limits/limits.ts'
+import type { EndpointState } from '../endpoint/recent-looks.ts'
+import type { Limits } from '../limits/limits.ts'
+import { SENT_AT_ONCE, type SendHeldDeps, sendHeld } from '../limits/send-held.ts'
 import type { DeliverDeps } from '../pipeline/steps.ts'
-import type { EndpointState } from '../policy/recent-looks.ts'
 import { concludeReceived } from './conclude-received.ts'
 import { PARKING_LEASE_SECONDS } from './limit-held.ts'
 import { type LookPlan, planLook, TICK_MS } from './plan-look.ts'

@@ -1,7 +1,7 @@
 import { hasLimits, holdsDeliveries } from '@switchhook/contracts'
 import type { HeldStore } from '@switchhook/store'
-import { nextLookMs } from '../policy/admit.ts'
-import type { EndpointState } from '../policy/recent-looks.ts'
+import { nextLookMs } from '../endpoint/admit.ts'
+import type { EndpointState } from '../endpoint/recent-looks.ts'
 
 /** What a look does with the held deliveries of a subscription. `nextInMs`: when to look again. */
 export type LookPlan = ReturnType<typeof planLook>

@@ -1,7 +1,7 @@
 import type { SubscriptionId } from '@switchhook/contracts'
 import type { HeldEntry, HeldStore } from '@switchhook/store'
 import { LRUCache } from 'lru-cache'
-import { SENT_AT_ONCE, type SendHeldDeps, sendHeld } from '../limits/limits.ts'
+import { SENT_AT_ONCE, type SendHeldDeps, sendHeld } from '../limits/send-held.ts'
 
 export interface WithdrawHeldDeps extends SendHeldDeps {
   readonly held: SendHeldDeps['held'] & Pick<HeldStore, 'due'>

@@ -13,7 +13,7 @@ import { createBreakerStore, createSubscriptionStore, openRedis, type Redis } fr
 import { silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import { generate } from 'selfsigned'
 import type { DiagnosticsChannel } from 'undici'
-import { createAdmit } from '../policy/admit.ts'
+import { createAdmit } from '../endpoint/admit.ts'
 import { aDeliveryTo, aSubscription } from '../testing/deliveries.ts'
 import { createPostClient } from './post.ts'
 import { createPostUnderLease, type PostUnderLeaseDeps } from './post-under-lease.ts'
@@ -188,13 +188,13 @@ async function run(rounds: number, { hasLease }: { readonly hasLease: boolean })
   return tally
 }
 
-test('in 1 000 rounds, no first attempt is written after the answer that rules it out', async () => {
-  const { late, delivered, withdrawn, renewed } = await run(1_000, { hasLease: true })
+test('in 300 rounds, no first attempt is written after the answer that rules it out', async () => {
+  const { late, delivered, withdrawn, renewed } = await run(300, { hasLease: true })
   expect(late).toBe(0)
   // The rounds cover attempts on both sides of the change, and leases that ended.
-  expect(Math.min(delivered, withdrawn, renewed)).toBeGreaterThan(100)
+  expect(Math.min(delivered, withdrawn, renewed)).toBeGreaterThan(30)
 })
 
 test('without the lease, some first attempts are', async () => {
-  expect((await run(200, { hasLease: false })).late).toBeGreaterThan(0)
+  expect((await run(100, { hasLease: false })).late).toBeGreaterThan(0)
 })

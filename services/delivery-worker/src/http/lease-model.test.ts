@@ -7,7 +7,7 @@ import {
   Unavailable,
 } from '@switchhook/contracts'
 import fc from 'fast-check'
-import { createAdmit } from '../policy/admit.ts'
+import { createAdmit } from '../endpoint/admit.ts'
 import { aDelivery, aSubscription } from '../testing/deliveries.ts'
 import { HEALTHY } from '../testing/delivering.ts'
 import { createPostUnderLease } from './post-under-lease.ts'

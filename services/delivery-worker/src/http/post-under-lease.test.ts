@@ -1,6 +1,6 @@
 import { type Delivery, type Outcome, Unavailable } from '@switchhook/contracts'
 import type { Deadline } from '@switchhook/runtime'
-import type { Admission } from '../policy/admit.ts'
+import type { Admission } from '../endpoint/admit.ts'
 import { aDelivery, aSubscription } from '../testing/deliveries.ts'
 import { anAdmission, posted as postedTo } from '../testing/delivering.ts'
 import { createPostUnderLease, type LeaseExpired, type PostTerms, type TakePermit } from './post-under-lease.ts'

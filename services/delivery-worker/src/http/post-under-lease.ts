@@ -1,7 +1,7 @@
 import { type Delivery, isLeaseValid, type Outcome, type Subscription, Unavailable } from '@switchhook/contracts'
 import type { Deadline } from '@switchhook/runtime'
 import type { Clocks } from '../clocks.ts'
-import type { Admit } from '../policy/admit.ts'
+import type { Admit } from '../endpoint/admit.ts'
 import type { Withheld } from '../policy/decide.ts'
 
 export interface PostTerms {

@@ -1,5 +1,5 @@
 import { type Delivery, deliveryHeaders } from '@switchhook/contracts'
-import { createIsolation } from '../isolation/isolate.ts'
+import { createIsolation } from '../endpoint/isolate.ts'
 import { aDelivery } from '../testing/deliveries.ts'
 import { createPackets, PACKET_PATIENCE_MS } from './packets.ts'
 

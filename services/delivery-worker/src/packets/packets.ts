@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Delivery, parseDelivery, Unavailable } from '@switchhook/contracts'
 import { createFinishedMembers, handleMembers, type PackedDelivery, type Packet } from '@switchhook/messaging'
 import { backoffMs, type Logger, startDeadline } from '@switchhook/runtime'
-import type { GiveWay } from '../isolation/give-way.ts'
-import { TURN_PATIENCE_MS } from '../isolation/isolate.ts'
+import type { GiveWay } from '../endpoint/give-way.ts'
+import { TURN_PATIENCE_MS } from '../endpoint/isolate.ts'
 
 /** How long a packet waits for a member: while answers are quick, none needs a copy, also after a wait for a turn. */
 export const PACKET_PATIENCE_MS = TURN_PATIENCE_MS + 150

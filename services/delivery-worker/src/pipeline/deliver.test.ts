@@ -1,7 +1,7 @@
 import { type Attempt, type Delivery, type Outcome, Unavailable } from '@switchhook/contracts'
 import { MAX_HOLD_MS } from '@switchhook/messaging'
 import { eventually } from '@switchhook/testkit'
-import type { Source } from '../isolation/isolate.ts'
+import type { Source } from '../endpoint/isolate.ts'
 import type { Withheld } from '../policy/decide.ts'
 import { notifyAll } from '../reporting/listener.ts'
 import { aDelivery } from '../testing/deliveries.ts'

@@ -1,5 +1,5 @@
 import type { Delivery } from '@switchhook/contracts'
-import type { Source } from '../isolation/isolate.ts'
+import type { Source } from '../endpoint/isolate.ts'
 import { createCopies } from './copies.ts'
 import { attempt, conclude, concludeSettled, type DeliverDeps, isFresh, look, needsTurn } from './steps.ts'
 

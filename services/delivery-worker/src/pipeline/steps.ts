@@ -8,12 +8,13 @@ import {
 } from '@switchhook/contracts'
 import type { DeliveryStore, Settlement } from '@switchhook/store'
 import type { Clocks } from '../clocks.ts'
+import type { Admit } from '../endpoint/admit.ts'
+import type { Before, Breaker } from '../endpoint/cooldown.ts'
+import type { Isolation } from '../endpoint/isolate.ts'
+import type { RecoverRejected } from '../endpoint/recover-rejected.ts'
 import type { Posted, PostUnderLease } from '../http/post-under-lease.ts'
-import type { Isolation } from '../isolation/isolate.ts'
 import type { Limits } from '../limits/limits.ts'
-import type { Admit } from '../policy/admit.ts'
 import { resultOf } from '../policy/classify.ts'
-import type { Before, Breaker } from '../policy/cooldown.ts'
 import {
   type Decision,
   decide,
@@ -22,7 +23,6 @@ import {
   type Schedule,
   type Withheld,
 } from '../policy/decide.ts'
-import type { RecoverRejected } from '../policy/recover-rejected.ts'
 import type { DeliveryListener } from '../reporting/listener.ts'
 
 /** What the steps of a delivery use: the schedule, the parts of the worker, the store, the broker and the clocks. */

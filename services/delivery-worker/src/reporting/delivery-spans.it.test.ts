@@ -29,8 +29,11 @@ async function exporting<Result>(
 ): Promise<Result> {
   const lines = logged
   const note = (message: string): void => void lines.push(message)
+  // The exporter reads its endpoint itself.
+  const settings = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json', ...env }
+  Object.assign(process.env, settings)
   const tracing = await openTracing({
-    config: loadConfig(tracingFields, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint, ...env }),
+    config: loadConfig(tracingFields, settings),
     service: 'delivery-worker',
     log: { error: note, warn: note, info: note, debug: note },
   })

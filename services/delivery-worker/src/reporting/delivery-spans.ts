@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { deliveryAttributes, type Span, spanned, type Tracing } from '@switchhook/runtime'
+import type { Handle } from '../endpoint/give-way.ts'
 import type { Posted } from '../http/post-under-lease.ts'
-import type { Handle } from '../isolation/give-way.ts'
 import { resultOf } from '../policy/classify.ts'
 import type { Withheld } from '../policy/decide.ts'
 import type { DeliveryListener } from './listener.ts'

@@ -1,9 +1,9 @@
 import type { Delivery, Outcome } from '@switchhook/contracts'
 import type { EndpointHealth } from '@switchhook/store'
+import type { Admission } from '../endpoint/admit.ts'
+import { createIsolation, type IsolationDeps } from '../endpoint/isolate.ts'
 import type { Posted } from '../http/post-under-lease.ts'
-import { createIsolation, type IsolationDeps } from '../isolation/isolate.ts'
 import type { DeliverDeps } from '../pipeline/steps.ts'
-import type { Admission } from '../policy/admit.ts'
 import { notifyAll } from '../reporting/listener.ts'
 
 export const HEALTHY: EndpointHealth = { state: 'closed', consecutiveFailures: 0, openUntilMs: null }

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { temporaryFolderIn } from '@switchhook/test-servers'
+import { MARK } from '../in-order.ts'
 import type { Message } from '../run-part.ts'
 
 /** Takes the place of Jest: what it does depends on the name of the project. */
@@ -11,7 +12,13 @@ const project = process.argv[process.argv.indexOf('--selectProjects') + 1] ?? ''
 const isAgain = process.argv.includes('--runTestsByPath')
 const path = join(process.cwd(), `${project}.test.ts`)
 
-const send = (message: Message): Promise<void> => new Promise((resolve) => process.send?.(message, () => resolve()))
+let number = 0
+const send = (message: Message): Promise<void> => {
+  number += 1
+  process.stderr.write(`${MARK}${number}\n`)
+  return post({ number, ...message })
+}
+const post = (sent: object): Promise<void> => new Promise((resolve) => process.send?.(sent, () => resolve()))
 const begin = async (): Promise<void> => {
   await send({ kind: 'file', path })
   await send({ kind: 'test', name: 'it works' })
@@ -56,7 +63,7 @@ const ACTS: Readonly<Record<string, () => Promise<void>>> = {
     await end(isAgain ? '' : 'expected 1, received 2')
   },
   unavailable: async () => {
-    await send({ kind: 'unavailable', cause: 'no Redis; install redis-server' })
+    await post({ kind: 'unavailable', cause: 'no Redis; install redis-server' })
     setInterval(() => {}, 60_000)
   },
 }

@@ -8,7 +8,7 @@ import { runTests } from '../run-tests.ts'
 /** Runs fakes of Jest in two lanes, and prints how the run ended as one line of JSON. */
 const part = (project: string): Part => ({ name: project, project, args: [] })
 const end = await runTests({
-  plan: { first: part('good'), parts: process.argv.slice(2).map(part), last: [], lanes: 2 },
+  plan: { first: part('good'), parts: process.argv.slice(2).map(part), lanes: 2 },
   root: tmpdir(),
   program: join(import.meta.dirname, 'fake-jest.ts'),
   terminal: process.stderr,
@@ -16,4 +16,7 @@ const end = await runTests({
   expectedMs: async () => new Map(),
 })
 if (end.kind === 'interrupted') endBy(end.signal)
-else console.log(JSON.stringify(end.kind === 'complete' ? { ...end, problems: problemsOf(end.outcome) } : end))
+else
+  process.stdout.write(
+    `${JSON.stringify(end.kind === 'complete' ? { ...end, problems: problemsOf(end.outcome) } : end)}\n`,
+  )

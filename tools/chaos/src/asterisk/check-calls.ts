@@ -131,7 +131,7 @@ function checkAgainstLog({ endpoints }: Observed, { name, callId, agentUri, even
   ]
 }
 
-/** Reads the lines `event,seconds,id,channel` that Asterisk writes (`packages/pbx/asterisk/cel_custom.conf`). Pure. */
+/** Reads the lines `event,seconds,id,channel` that Asterisk writes (`tools/pbx/asterisk/cel_custom.conf`). Pure. */
 export function parseChannelLog(text: string): readonly ChannelRecord[] {
   const channels = new Map<string, ChannelRecord>()
   for (const line of text.split('\n')) {

@@ -9,7 +9,7 @@ import { type Arrival, startSubscriber } from './subscriber.ts'
 import { aCustomerIsTransferred } from './transfer-scene.ts'
 import { verify } from './verify.ts'
 
-const SWITCHHOOK = join(repository, 'packages/cli/bin/switchhook.js')
+const SWITCHHOOK = join(repository, 'packages/products/cli/bin/switchhook.js')
 
 /** A running stack, and how its webhooks reach this machine. */
 export interface DemoTarget {

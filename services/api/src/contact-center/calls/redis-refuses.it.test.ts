@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type CallId, CallState } from '@switchhook/contracts'
-import type { Simulator } from '@switchhook/platform'
+import type { Simulator } from '@switchhook/platform-simulator'
 import { createStateStore, openRedis, type Redis } from '@switchhook/store'
 import { canStartRedis, type RedisServer, type RedisServers, redisServers, silentLog } from '@switchhook/testkit'
 import type { Answer } from '../../http/route.ts'

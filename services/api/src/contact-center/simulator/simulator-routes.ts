@@ -1,5 +1,6 @@
 import { AppError, isGuid, parseCallId } from '@switchhook/contracts'
-import type { ProvisionedAgent, Simulator } from '@switchhook/platform'
+import type { ProvisionedAgent } from '@switchhook/platform'
+import type { Simulator } from '@switchhook/platform-simulator'
 import { feature } from '../../http/feature.ts'
 import { acts, type Caller, type RouteOf } from '../../http/route.ts'
 import { choice, completeComponent, component, flag, text, type ValueOf } from '../../http/schema.ts'

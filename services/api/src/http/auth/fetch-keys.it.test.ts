@@ -1,5 +1,5 @@
 import { type Answer, type Receiver, startReceiver } from '@switchhook/testkit'
-import { fetchKeys } from './fetch-keys.ts'
+import { fetchKeys, secureAs } from './fetch-keys.ts'
 
 const RSA = { kty: 'RSA', kid: 'a', n: 'AQAB', e: 'AQAB' }
 
@@ -38,12 +38,50 @@ test.each<[string, Answer, string]>([
   ['no keys at all', json({ keys: [] }), 'no signing key'],
   ['secrets only', json({ keys: [{ kty: 'oct', k: 'AAAA' }] }), 'no signing key'],
   ['something else', json([RSA]), 'JSON Web Key Set'],
-  ['keys without a type', json({ keys: [{ kid: 'a' }] }), 'JSON Web Key Set'],
+  ['keys without a type', json({ keys: [{ kid: 'a' }] }), 'no signing key that can be read'],
+  ['a redirect without a location', { status: 302 }, 'answered 302'],
   ['far too much', { status: 200, body: ' '.repeat(2 * 1024 * 1024) }, '1 MiB'],
   ['a reset', { instead: 'reset' }, 'fetch failed'],
 ])('an answer with %s is rejected', async (_name, answer, reason) => {
   server.answer('/keys', answer)
   await expect(fetched()).rejects.toThrow(reason)
+})
+
+test('a key that cannot be read is left out, and counted', async () => {
+  const unreadable = [
+    { kid: 'b' },
+    { ...RSA, kid: null },
+    7,
+    null,
+    { kty: 'RSA', kid: 'c' },
+    { ...RSA, kid: 'd', use: 7 },
+  ]
+  server.answer('/keys', json({ keys: [...unreadable, RSA] }))
+  expect(await fetched()).toEqual({ keys: [RSA], unreadable: unreadable.length })
+})
+
+test('redirects are followed, but not for ever', async () => {
+  server.answer('/keys', { status: 302, headers: { location: '/moved' } })
+  server.answer('/moved', json({ keys: [RSA] }))
+  expect((await fetched()).keys).toEqual([RSA])
+  server.answer('/moved', { status: 302, headers: { location: '/keys' } })
+  await expect(fetched()).rejects.toThrow('answered 302')
+})
+
+test.each([
+  ['https://idp.example/keys', 'http://idp.example/keys'],
+  ['https://idp.example/keys', 'file:///etc/passwd'],
+  ['http://idp.example/keys', 'file:///etc/passwd'],
+])('%s does not lead to %s', (from, to) => {
+  expect(() => secureAs(from, to)).toThrow('which is not https')
+})
+
+test.each([
+  ['https://idp.example/a/keys', '../b', 'https://idp.example/b'],
+  ['http://idp.example/keys', 'https://idp.example/keys', 'https://idp.example/keys'],
+  ['http://idp.example/keys', '//other.example/keys', 'http://other.example/keys'],
+])('%s leads to %s', (from, to, target) => {
+  expect(secureAs(from, to)).toBe(target)
 })
 
 test.each(['hang', 'endless'] as const)('a provider that answers with "%s" is not awaited', async (instead) => {

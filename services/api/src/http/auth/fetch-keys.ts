@@ -1,16 +1,20 @@
+import { createPublicKey } from 'node:crypto'
 import { compileSchema } from '@switchhook/contracts'
 import { startDeadline } from '@switchhook/runtime'
 import type { Issuer } from './issuer.ts'
 
-interface Key {
+export interface Key {
   readonly kid?: string
   readonly kty: string
   readonly use?: string
+  readonly alg?: string
   readonly [member: string]: unknown
 }
 
 export interface KeySet {
-  readonly keys: Key[]
+  readonly keys: readonly Key[]
+  /** Keys of the provider that cannot be read; tokens that are signed with them are refused. */
+  readonly unreadable: number
 }
 
 const readMetadata = compileSchema<{ issuer: string; jwks_uri: string }>({
@@ -19,19 +23,24 @@ const readMetadata = compileSchema<{ issuer: string; jwks_uri: string }>({
   properties: { issuer: { type: 'string' }, jwks_uri: { type: 'string', format: 'uri', pattern: '^https?://' } },
 })
 
-const readKeySet = compileSchema<KeySet>({
+const readKeySet = compileSchema<{ readonly keys: readonly unknown[] }>({
   type: 'object',
   required: ['keys'],
-  properties: {
-    keys: {
-      type: 'array',
-      items: { type: 'object', required: ['kty'], properties: { kty: { type: 'string' }, kid: { type: 'string' } } },
-    },
-  },
+  properties: { keys: { type: 'array' } },
+})
+
+const text = { type: 'string' } as const
+
+const readKey = compileSchema<Key>({
+  type: 'object',
+  required: ['kty'],
+  properties: { kty: text, kid: text, use: text, alg: text },
 })
 
 /** Enough for several hundred keys. */
 const MAX_BYTES = 1024 * 1024
+
+const MAX_REDIRECTS = 3
 
 /**
  * Fetches the provider's current signing keys.
@@ -46,10 +55,12 @@ export async function fetchKeys(issuer: Issuer, timeoutMs: number): Promise<KeyS
     const uri = issuer.jwksUri ?? (await discover(issuer.issuer, late.signal))
     const found = readKeySet(await fetchJson(uri, late.signal))
     if (!found.ok) throw new Error('the key server did not answer with a JSON Web Key Set')
-    const keys = found.value.keys.filter(({ kty, use }) => kty !== 'oct' && (use === undefined || use === 'sig'))
+    const published = found.value.keys.map(keyOf)
+    const readable = published.filter((key) => key !== undefined)
+    const keys = readable.filter(({ kty, use }) => kty !== 'oct' && (use === undefined || use === 'sig'))
     // A provider without signing keys cannot have issued tokens, so an empty key set is a fault of the provider.
-    if (keys.length === 0) throw new Error('the key server published no signing key')
-    return { keys }
+    if (keys.length === 0) throw new Error('the key server published no signing key that can be read')
+    return { keys, unreadable: published.length - readable.length }
   } finally {
     deadline.stop()
   }
@@ -62,11 +73,42 @@ async function discover(issuer: string, signal: AbortSignal): Promise<string> {
   )
   if (!metadata.ok) throw new Error('the discovery document does not name the key set')
   if (metadata.value.issuer !== issuer) throw new Error('the discovery document belongs to another issuer')
-  return metadata.value.jwks_uri
+  return secureAs(issuer, metadata.value.jwks_uri)
 }
 
-async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
-  const response = await fetch(url, { signal, headers: { accept: 'application/json' } })
+/** @returns undefined: it has another form, or its numbers are no key */
+function keyOf(published: unknown): Key | undefined {
+  const read = readKey(published)
+  if (!read.ok) return undefined
+  // Symmetric keys are left out later.
+  if (read.value.kty === 'oct') return read.value
+  try {
+    createPublicKey({ key: read.value, format: 'jwk' })
+    return read.value
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Where `from` leads to: whoever can change an answer over http could replace the keys.
+ * @throws Error if it leaves https
+ */
+export function secureAs(from: string, to: string): string {
+  const target = new URL(to, from)
+  if (!['https:', 'http:'].includes(target.protocol) || (from.startsWith('https:') && target.protocol !== 'https:')) {
+    throw new Error(`the identity provider leads from ${new URL(from).origin} to ${target.origin}, which is not https`)
+  }
+  return target.href
+}
+
+async function fetchJson(url: string, signal: AbortSignal, redirects = 0): Promise<unknown> {
+  const response = await fetch(url, { signal, headers: { accept: 'application/json' }, redirect: 'manual' })
+  const location = response.headers.get('location')
+  if (response.status >= 300 && response.status < 400 && location !== null && redirects < MAX_REDIRECTS) {
+    await response.body?.cancel()
+    return fetchJson(secureAs(url, location), signal, redirects + 1)
+  }
   if (!response.ok || response.body === null) {
     await response.body?.cancel()
     throw new Error(`the identity provider answered ${response.status}`)

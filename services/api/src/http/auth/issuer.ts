@@ -30,8 +30,12 @@ export const issuersSchema = {
     properties: {
       // Compared with the token's `iss`, character by character.
       issuer: httpUrl,
-      // Must be one of the token's `aud`.
+      // Must be one of the token's `aud`, or of the values of `audienceClaim`.
       audience: { type: 'string', minLength: 1 },
+      // Of a provider whose access tokens have no `aud`: its name, or a JSON pointer.
+      audienceClaim: { type: 'string', minLength: 1 },
+      // The first of these claims names the client; absent: those of the usual providers.
+      clientIdClaims: { type: 'array', minItems: 1, items: { type: 'string', minLength: 1 } },
       // Of the callers with its tokens; null: the installation itself.
       tenant: { type: ['string', 'null'], minLength: 1, maxLength: 128 },
       // Of its signing keys; absent: found by discovery.

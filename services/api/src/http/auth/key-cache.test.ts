@@ -4,7 +4,7 @@ import { startKeyCache } from './key-cache.ts'
 
 type KeyCache = ReturnType<typeof startKeyCache>
 
-const keySet = (...kids: string[]): KeySet => ({ keys: kids.map((kid) => ({ kid, kty: 'RSA' })) })
+const keySet = (...kids: string[]): KeySet => ({ keys: kids.map((kid) => ({ kid, kty: 'RSA' })), unreadable: 0 })
 
 /** A provider whose keys and availability the test controls. */
 function provider(initial: KeySet | Error) {
@@ -58,11 +58,51 @@ test('an unknown key id triggers a fetch, so a rotated key is found', async () =
   expect((await cache.keysFor('b')).keys.map(({ kid }) => kid)).toEqual(['a', 'b'])
 })
 
+test('a key that is published shortly after a fetch is found by the first token with it, whatever the cool-down', async () => {
+  const idp = aProvider(keySet('a'))
+  const cache = idp.start({ cooldownMs: 60_000 })
+  await cache.keysFor('a')
+  idp.publish(keySet('a', 'b'))
+  expect(await Promise.all(['b', 'b', 'b'].map((kid) => cache.keysFor(kid)))).toEqual(
+    [1, 2, 3].map(() => keySet('a', 'b')),
+  )
+  expect(idp.questions).toHaveLength(2)
+})
+
+test('a key that is published while the keys are being fetched is found', async () => {
+  jest.useFakeTimers()
+  const idp = aProvider(keySet('a'))
+  const cache = idp.start({ refreshMs: 1_000, cooldownMs: 60_000 })
+  await cache.keysFor('a')
+  jest.advanceTimersByTime(1_000)
+  idp.publish(keySet('a', 'b'))
+  expect(await cache.keysFor('b')).toEqual(keySet('a', 'b'))
+  expect(idp.questions).toHaveLength(3)
+})
+
 test('invented key ids cannot flood the provider', async () => {
   const idp = aProvider(keySet('a'))
   const cache = idp.start({ cooldownMs: 60_000 })
   for (let i = 0; i < 100; i++) await cache.keysFor(`made-up-${i}`)
-  expect(idp.questions).toHaveLength(1)
+  await Promise.all(Array.from({ length: 100 }, (_, i) => cache.keysFor(`also-made-up-${i}`)))
+  expect(idp.questions).toHaveLength(2)
+})
+
+test('keys that did not sign a token without a kid are looked for once more', async () => {
+  const idp = aProvider(keySet('a'))
+  const cache = idp.start({ cooldownMs: 60_000 })
+  const tried = await cache.keysFor(undefined)
+  idp.publish(keySet('b'))
+  expect(await cache.keysFor(undefined, tried)).toEqual(keySet('b'))
+  expect(await cache.keysFor(undefined, tried)).toEqual(keySet('b'))
+  expect(idp.questions).toHaveLength(2)
+})
+
+test('unreadable keys are logged once, until the keys change', async () => {
+  const idp = aProvider({ ...keySet('a'), unreadable: 2 })
+  const cache = idp.start()
+  for (let i = 0; i < 3; i++) await cache.keysFor(`made-up-${i}`)
+  expect(idp.log).toEqual(['warn signing keys cannot be read; they are left out'])
 })
 
 test('known keys stay valid while the provider is down', async () => {

@@ -6,7 +6,7 @@ import type { KeySet } from './fetch-keys.ts'
 export interface KeyTiming {
   /** Interval of the periodic fetch, which bounds how long a withdrawn key is trusted. */
   readonly refreshMs: number
-  /** Minimum time between two fetches, so that invented key ids cannot flood the provider. */
+  /** Minimum time between two fetches for unknown key ids, so that invented ones cannot flood the provider. */
   readonly cooldownMs: number
   /** Of one fetch. */
   readonly timeoutMs: number
@@ -24,13 +24,18 @@ export function startKeyCache(
   let keys: KeySet | undefined
   let failed = false
   let fetchedAt = Number.NEGATIVE_INFINITY
+  /** When the last fetch for an unknown `kid` ended; infinite while it runs. The periodic fetch does not count. */
+  let soughtAt = Number.NEGATIVE_INFINITY
   let fetching: Promise<void> | undefined
 
   async function fetchOnce(): Promise<void> {
     try {
       const fresh = await fetchKeys()
       // Unchanged keys stay the same object, because verifiers are cached by it.
-      if (JSON.stringify(fresh) !== JSON.stringify(keys)) keys = fresh
+      if (JSON.stringify(fresh) !== JSON.stringify(keys)) {
+        keys = fresh
+        if (fresh.unreadable > 0) log.warn('signing keys cannot be read; they are left out', { keys: fresh.unreadable })
+      }
       if (failed) log.info('signing keys can be fetched again')
       failed = false
     } catch (error) {
@@ -41,22 +46,34 @@ export function startKeyCache(
       fetching = undefined
     }
   }
-  const pauseLeftMs = (pauseMs: number): number => fetchedAt + pauseMs - performance.now()
   const refresh = (inMs = 0): Promise<void> => (fetching ??= inMs > 0 ? sleep(inMs).then(fetchOnce) : fetchOnce())
+
+  async function seek(isKnown: () => boolean): Promise<void> {
+    // It may have begun before the provider published the key.
+    await fetching
+    if (isKnown() || performance.now() - soughtAt < cooldownMs) return
+    soughtAt = Number.POSITIVE_INFINITY
+    await refresh()
+    soughtAt = performance.now()
+  }
 
   void refresh()
   const timer = setInterval(() => void refresh(), refreshMs).unref()
 
   return {
     /**
-     * Resolves to the keys for a token with this `kid`. Waits for the provider only if the `kid` is unknown. While there are no
+     * Resolves to the keys for a token with this `kid`. Waits for the provider only if the key is unknown. While there are no
      * keys, it waits for a fetch even if the last one has just failed: the provider may have started in between.
-     * @throws AppError `service-unavailable` if the `kid` is unknown and the provider cannot be reached
+     * @param tried keys that did not sign the token, which has no `kid`
+     * @throws AppError `service-unavailable` if the key is unknown and the provider cannot be reached
      */
-    async keysFor(kid: string | undefined): Promise<KeySet> {
-      if (keys === undefined) await refresh(pauseLeftMs(Math.min(cooldownMs, FIRST_KEYS_COOLDOWN_MS)))
-      else if (!knows(keys, kid) && (fetching !== undefined || pauseLeftMs(cooldownMs) <= 0)) await refresh()
-      if (keys === undefined || (failed && !knows(keys, kid))) {
+    async keysFor(kid: string | undefined, tried?: KeySet): Promise<KeySet> {
+      const isKnown = (): boolean =>
+        keys !== undefined && keys !== tried && (kid === undefined || keys.keys.some((key) => key.kid === kid))
+      if (keys === undefined) {
+        await refresh(fetchedAt + Math.min(cooldownMs, FIRST_KEYS_COOLDOWN_MS) - performance.now())
+      } else if (!isKnown()) await seek(isKnown)
+      if (keys === undefined || (failed && !isKnown())) {
         throw new AppError('service-unavailable', { detail: "The identity provider's signing keys cannot be fetched." })
       }
       return keys
@@ -64,7 +81,3 @@ export function startKeyCache(
     close: (): void => clearInterval(timer),
   }
 }
-
-/** A token without a `kid` can be verified with any key. */
-const knows = (keys: KeySet | undefined, kid: string | undefined): boolean =>
-  keys !== undefined && (kid === undefined || keys.keys.some((key) => key.kid === kid))

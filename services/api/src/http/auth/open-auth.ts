@@ -1,23 +1,23 @@
-import type { Tenant } from '@switchhook/contracts'
+import { AppError, type Tenant } from '@switchhook/contracts'
 import { createNetworkMatcher } from '@switchhook/egress'
 import type { Logger } from '@switchhook/runtime'
+import type { Request } from 'express'
 import { createBadTokenLimit } from '../limits/limit-bad-tokens.ts'
 import { EVERY_ROLE } from '../role.ts'
 import type { Caller } from '../route.ts'
 import { fetchKeys } from './fetch-keys.ts'
 import type { Issuer } from './issuer.ts'
 import { type KeyTiming, startKeyCache } from './key-cache.ts'
-import { createOwnSiteCheck, type SiteRequest } from './own-site.ts'
+import { createOwnSiteCheck } from './own-site.ts'
 import { rememberTokens } from './remember-tokens.ts'
 import { createVerifyToken, Unauthorized } from './verify-token.ts'
 
-interface Credentials extends SiteRequest {
-  /** The address of the socket, or the address that a trusted proxy reports. */
-  readonly ip?: string | undefined
-}
-
-/** @throws Unauthorized, or AppError `rate-limited`, `service-unavailable`, `host-not-allowed` or `cross-site-request` */
-export type Authenticate = (request: Credentials) => Promise<Caller>
+/**
+ * @param address of the socket, or the address that a trusted proxy reports
+ * @throws Unauthorized, or AppError `invalid-request`, `rate-limited`, `service-unavailable`, `host-not-allowed` or
+ * `cross-site-request`
+ */
+export type Authenticate = (request: Request, address: string | undefined) => Promise<Caller>
 
 type AuthLog = Pick<Logger, 'info' | 'warn'>
 
@@ -47,16 +47,26 @@ export function openAuth(
   const verifyToken = rememberTokens(createVerifyToken(issuers), limit)
   const requireOwnSite = createOwnSiteCheck(config.ALLOWED_HOSTS)
   return {
-    authenticate: async (request) => {
-      const { headers, ip } = request
-      if (headers.authorization !== undefined) return verifyToken(headers.authorization, ip)
-      if (!isTrustedAddress(ip)) throw new Unauthorized()
+    authenticate: async (request, address) => {
+      if (request.headers.authorization !== undefined) {
+        requireOneToken(request)
+        return verifyToken(request, address)
+      }
+      if (!isTrustedAddress(address)) throw new Unauthorized()
       requireOwnSite(request)
       return { tenant: config.TRUSTED_NETWORK_TENANT ?? null, clientId: 'trusted-network', role: EVERY_ROLE }
     },
     close: () => {
       for (const { close } of issuers) close()
     },
+  }
+}
+
+/** Node keeps the first of several headers; a proxy in front may have judged another one. */
+function requireOneToken({ rawHeaders }: Request): void {
+  const names = rawHeaders.filter((_, at) => at % 2 === 0)
+  if (names.filter((name) => name.toLowerCase() === 'authorization').length > 1) {
+    throw new AppError('invalid-request', { detail: 'The request has more than one Authorization header.' })
   }
 }
 

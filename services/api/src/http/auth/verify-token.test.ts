@@ -1,4 +1,4 @@
-import { generateKeyPairSync, sign } from 'node:crypto'
+import { generateKeyPairSync } from 'node:crypto'
 import {
   assert,
   asyncProperty,
@@ -11,24 +11,27 @@ import {
   tuple,
 } from 'fast-check'
 
+import { encode, requestWith, signedWith } from '../../testing/token-request.ts'
+import type { Key, KeySet } from './fetch-keys.ts'
 import { rememberTokens } from './remember-tokens.ts'
 import { createVerifyToken, type TrustedIssuer, Unauthorized } from './verify-token.ts'
 
-const remembering = (issuers: readonly TrustedIssuer[]) => rememberTokens(createVerifyToken(issuers))
+function remembering(issuers: readonly TrustedIssuer[]) {
+  const verify = rememberTokens(createVerifyToken(issuers))
+  return (authorization: string) => verify(requestWith(authorization))
+}
 
 const ISSUER = 'https://idp.example/acme'
 const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const { publicKey: otherKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-const keys = { keys: [{ ...(publicKey.export({ format: 'jwk' }) as { kty: string }), kid: 'a', alg: 'ES256' }] }
+const jwk = publicKey.export({ format: 'jwk' }) as Key
+const otherJwk = otherKey.export({ format: 'jwk' }) as Key
+const setOf = (...keys: Key[]): KeySet => ({ keys, unreadable: 0 })
+const keys = setOf({ ...jwk, kid: 'a', alg: 'ES256' })
 
 const verifyToken = remembering([{ issuer: ISSUER, audience: 'switchhook', tenant: 'acme', keysFor: async () => keys }])
 
-const encode = (part: unknown): string => Buffer.from(JSON.stringify(part) ?? '').toString('base64url')
-
-function signed(header: object, claims: unknown): string {
-  const input = `${encode(header)}.${encode(claims)}`
-  return `${input}.${sign('sha256', Buffer.from(input), { key: privateKey, dsaEncoding: 'ieee-p1363' }).toString('base64url')}`
-}
+const signed = (header: object, claims: unknown): string => signedWith(privateKey, header, claims)
 
 const HEADER = { alg: 'ES256', kid: 'a' }
 const claims = () => ({ iss: ISSUER, aud: 'switchhook', sub: 'crm', exp: Math.floor(Date.now() / 1000) + 60 })
@@ -38,6 +41,19 @@ test.each([
   [{ azp: 'crm' }, { clientId: 'crm' }],
   [{ azp: 'app' }, { clientId: 'app', subject: 'crm' }],
   [{ azp: 'app', sub: '' }, { clientId: 'app' }],
+  [
+    { azp: 'a', client_id: 'b', appid: 'c', cid: 'd' },
+    { clientId: 'a', subject: 'crm' },
+  ],
+  [
+    { client_id: 'b', appid: 'c', cid: 'd' },
+    { clientId: 'b', subject: 'crm' },
+  ],
+  [
+    { azp: 7, appid: 'c', cid: 'd' },
+    { clientId: 'c', subject: 'crm' },
+  ],
+  [{ cid: 'd' }, { clientId: 'd', subject: 'crm' }],
 ])('a valid token with %j identifies the client, the issuer and its tenant', async (more, named) => {
   const token = signed(HEADER, { ...claims(), ...more })
   await expect(verifyToken(`Bearer ${token}`)).resolves.toEqual({
@@ -56,10 +72,43 @@ test('a token that was accepted is rejected once its key is withdrawn', async ()
   ])
   const authorization = `Bearer ${signed(HEADER, claims())}`
   await expect(verify(authorization)).resolves.toMatchObject({ clientId: 'crm' })
-  published = { keys: [{ ...(otherKey.export({ format: 'jwk' }) as { kty: string }), kid: 'a', alg: 'ES256' }] }
+  published = setOf({ ...otherJwk, kid: 'a', alg: 'ES256' })
   await expect(verify(authorization)).rejects.toBeInstanceOf(Unauthorized)
   published = keys
   await expect(verify(authorization)).resolves.toMatchObject({ clientId: 'crm' })
+})
+
+test('an issuer can name the claim that has the client', async () => {
+  const clientIdClaims = ['none', '/app/id']
+  const verify = remembering([
+    { issuer: ISSUER, audience: 'switchhook', tenant: 'acme', clientIdClaims, keysFor: async () => keys },
+  ])
+  const token = signed(HEADER, { ...claims(), azp: 'crm', app: { id: 'deep' } })
+  await expect(verify(`Bearer ${token}`)).resolves.toMatchObject({ clientId: 'deep' })
+})
+
+/** Verifies tokens of an issuer with these keys, and asks for further ones when they do not fit. */
+function verifying(published: KeySet, later = published) {
+  const keysFor = async (_kid?: string, tried?: KeySet) => (tried === undefined ? published : later)
+  return remembering([{ issuer: ISSUER, audience: 'switchhook', tenant: 'acme', keysFor }])
+}
+
+const withoutKid = (more: object = {}) => `Bearer ${signed({ alg: 'ES256' }, { ...claims(), ...more })}`
+
+test('each key that fits the algorithm is tried for a token without a kid', async () => {
+  const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({ format: 'jwk' }) as Key
+  const verify = verifying(setOf(otherJwk, rsa, jwk, { ...otherJwk, alg: 'ES384' }))
+  await expect(verify(withoutKid())).resolves.toMatchObject({ clientId: 'crm' })
+  await expect(verify(withoutKid({ aud: 'else' }))).rejects.toThrow("Unexpected 'aud' value")
+})
+
+test('a token without a kid is verified with the next keys, if none of the known ones signed it', async () => {
+  await expect(verifying(setOf(otherJwk), setOf(jwk))(withoutKid())).resolves.toMatchObject({ clientId: 'crm' })
+  await expect(verifying(setOf(otherJwk))(withoutKid())).rejects.toThrow('signature')
+})
+
+test.each([{ cnf: { jkt: 'x' } }, { token_use: 'id' }])('a token with %j is no access token', async (more) => {
+  await expect(verifyToken(`Bearer ${signed(HEADER, { ...claims(), ...more })}`)).rejects.toBeInstanceOf(Unauthorized)
 })
 
 test('a token that was accepted is rejected once it has expired', async () => {

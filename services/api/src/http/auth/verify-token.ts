@@ -1,11 +1,13 @@
 import type { Handler, Request, Response } from 'express'
 import { auth } from 'express-oauth2-jwt-bearer'
+import { type Claims, claimOf, valuesOf } from '../claims.ts'
 import { BEARER_CHALLENGE, HeaderedError } from '../headered-error.ts'
 import { roleOf } from '../role.ts'
 import type { Caller } from '../route.ts'
-import type { KeySet } from './fetch-keys.ts'
+import type { Key, KeySet } from './fetch-keys.ts'
 import type { Issuer } from './issuer.ts'
 import type { startKeyCache } from './key-cache.ts'
+import { clientOf, kindFault } from './token-kind.ts'
 
 /** A missing or invalid token, with the challenge of RFC 6750, section 3. */
 export class Unauthorized extends HeaderedError {
@@ -26,94 +28,136 @@ export interface VerifiedToken {
 
 export type TrustedIssuer = Issuer & Pick<ReturnType<typeof startKeyCache>, 'keysFor'>
 
+/** What a token says before its signature is verified: nothing in it can be trusted yet. */
+interface Unverified {
+  readonly header: Claims
+  readonly algorithm: string
+  readonly kid: string | undefined
+  readonly issuer: string
+}
+
 /** Public-key algorithms only: with a shared secret, every verifier could also sign tokens. */
 const ALGORITHM = /^((RS|PS|ES)(256|384|512)|EdDSA)$/
 
+/** By the first two letters of the algorithm (RFC 7518, section 3.1; RFC 8037). */
+const KEY_TYPES: Readonly<Record<string, string>> = { RS: 'RSA', PS: 'RSA', ES: 'EC', Ed: 'OKP' }
+
 /**
- * Its function checks the value of an `Authorization` header: signature, issuer, audience and time. It throws Unauthorized
- * with the reason, or AppError `service-unavailable` without the signing keys.
+ * Its function checks the token of a request: signature, issuer, audience, time, and that it is an access token. It throws
+ * Unauthorized with the reason, or AppError `service-unavailable` without the signing keys.
  */
 export function createVerifyToken(issuers: readonly TrustedIssuer[]) {
   const verifiers = new Map(issuers.map((issuer) => [issuer.issuer, createVerifier(issuer)]))
-  return async (authorization: string): Promise<VerifiedToken> => {
-    const token = /^bearer +([^ ]+)$/i.exec(authorization)?.[1]
+  return async (request: Request): Promise<VerifiedToken> => {
+    const token = /^bearer ([^ ]+)$/i.exec(request.headers.authorization ?? '')?.[1]
     if (token === undefined) throw new Unauthorized('The Authorization header does not carry a bearer token')
-    const { algorithm, kid, issuer } = peek(token)
-    if (!ALGORITHM.test(algorithm)) throw new Unauthorized('The token is not signed with an accepted algorithm')
-    const verify = verifiers.get(issuer)
+    const unverified = peek(token)
+    if (!ALGORITHM.test(unverified.algorithm)) {
+      throw new Unauthorized('The token is not signed with an accepted algorithm')
+    }
+    const verify = verifiers.get(unverified.issuer)
     if (verify === undefined) throw new Unauthorized('The issuer of the token is not accepted')
-    return verify(token, kid)
+    return verify(request, unverified)
   }
 }
 
-/** Reads the token before its signature is verified: nothing in it can be trusted yet. */
-function peek(token: string): { algorithm: string; kid: string | undefined; issuer: string } {
+function peek(token: string): Unverified {
   try {
     const [header, payload] = token
       .split('.', 2)
       .map((part): unknown => JSON.parse(Buffer.from(part, 'base64url').toString()))
-    const { alg, kid } = header as Record<string, unknown>
-    const { iss } = payload as Record<string, unknown>
+    const { alg, kid } = header as Claims
+    const { iss } = payload as Claims
     if (typeof alg !== 'string' || typeof iss !== 'string') throw new TypeError('alg or iss is missing')
-    return { algorithm: alg, kid: typeof kid === 'string' ? kid : undefined, issuer: iss }
+    return { header: header as Claims, algorithm: alg, kid: typeof kid === 'string' ? kid : undefined, issuer: iss }
   } catch {
     throw new Unauthorized('The token is not a signed JWT of an issuer')
   }
 }
 
-function createVerifier(issuer: TrustedIssuer): (token: string, kid: string | undefined) => Promise<VerifiedToken> {
-  const handlers = new WeakMap<KeySet, Handler>()
-  return async (token, kid) => {
-    const keys = await issuer.keysFor(kid)
-    const handler = handlers.get(keys) ?? createHandler(issuer, keys)
-    handlers.set(keys, handler)
-    const claims = await claimsOf(handler, token)
-    const clientId = clientIdOf(claims)
-    const subject = subjectOf(claims)
-    const isOther = subject !== undefined && subject !== clientId
-    const expiresAtMs = Number(claims['exp']) * 1_000
+function createVerifier(issuer: TrustedIssuer): (request: Request, token: Unverified) => Promise<VerifiedToken> {
+  const handlers = new WeakMap<Key, Handler>()
+  const handlerOf = (key: Key): Handler => {
+    const handler = handlers.get(key) ?? createHandler(issuer, key)
+    handlers.set(key, handler)
+    return handler
+  }
+  const check = (request: Request, token: Unverified, keys: KeySet): Promise<Checked> =>
+    checkWithKeys(request, fittingKeys(keys, token).map(handlerOf))
+
+  return async (request, token) => {
+    let keys = await issuer.keysFor(token.kid)
+    let checked = await check(request, token, keys)
+    if ('isKeyMissing' in checked && checked.isKeyMissing && token.kid === undefined) {
+      keys = await issuer.keysFor(token.kid, keys)
+      checked = await check(request, token, keys)
+    }
+    if ('reason' in checked) throw new Unauthorized(checked.reason)
+    const { claims } = checked
+    const fault = kindFault(token.header, claims)
+    if (fault !== undefined) throw new Unauthorized(fault)
     return {
-      caller: {
-        tenant: issuer.tenant,
-        clientId,
-        issuer: issuer.issuer,
-        ...(Number.isFinite(expiresAtMs) && { expiresAtMs }),
-        ...(isOther && { subject }),
-        role: roleOf(claims, issuer.roles),
-      },
+      caller: callerOf(claims, issuer),
       // The key cache keeps the same object while the keys are unchanged.
-      hasCurrentKeys: async () => (await issuer.keysFor(kid)) === keys,
+      hasCurrentKeys: async () => (await issuer.keysFor(token.kid)) === keys,
     }
   }
 }
 
-function createHandler({ issuer, audience }: Issuer, keys: KeySet): Handler {
+function callerOf(claims: Claims, { tenant, issuer, clientIdClaims, roles }: Issuer): Caller {
+  const subject = nonEmpty(claims['sub'])
+  // The subject of a token of the client credentials flow is the client.
+  const clientId = nonEmpty(clientOf(claims, clientIdClaims)) ?? subject ?? 'unknown'
+  const expiresAtMs = Number(claims['exp']) * 1_000
+  return {
+    tenant,
+    clientId,
+    issuer,
+    ...(Number.isFinite(expiresAtMs) && { expiresAtMs }),
+    ...(subject !== undefined && subject !== clientId && { subject }),
+    role: roleOf(claims, roles),
+  }
+}
+
+/** The key that the token names. A token without a `kid` may be signed with any key that fits its algorithm. */
+const fittingKeys = ({ keys }: KeySet, { algorithm, kid }: Unverified): readonly Key[] =>
+  keys.filter(
+    (key) =>
+      (kid === undefined || key.kid === kid) &&
+      key.kty === KEY_TYPES[algorithm.slice(0, 2)] &&
+      (key.alg === undefined || key.alg === algorithm),
+  )
+
+/** The middleware of the library for one key: it tries no second key if several fit a token without a `kid`. */
+function createHandler({ issuer, audience, audienceClaim }: Issuer, key: Key): Handler {
   // The library reads omitted options from environment variables such as SECRET; empty strings prevent that.
   const fromEnvironment = { issuerBaseURL: '', jwksUri: '', secret: '', tokenSigningAlg: '' }
-  return auth({ ...fromEnvironment, issuer, audience, publicKey: keys, dpop: { enabled: false } })
+  const named = audienceClaim !== undefined && {
+    validators: { aud: (_aud: unknown, claims: Claims) => valuesOf(claimOf(claims, audienceClaim)).has(audience) },
+  }
+  return auth({ ...fromEnvironment, issuer, audience, publicKey: { keys: [key] }, dpop: { enabled: false }, ...named })
 }
 
-/** The library expects a request, and would also take a token from its query. So it gets one with the token alone. */
-function claimsOf(handler: Handler, token: string): Promise<Readonly<Record<string, unknown>>> {
-  const shown = { headers: { authorization: `Bearer ${token}` }, method: 'GET', protocol: 'https', originalUrl: '/' }
-  const request = { ...shown, get: () => 'api', is: () => false } as unknown as Request
-  return new Promise((resolve, reject) => {
-    const next = (error?: unknown): void => {
-      if (error === undefined && request.auth !== undefined) resolve(request.auth.payload)
-      else reject(new Unauthorized(error instanceof Error ? error.message : 'The token is not valid'))
-    }
-    void handler(request, {} as Response, next)
-  })
+type Checked = { readonly claims: Claims } | { readonly reason: string; readonly isKeyMissing: boolean }
+
+const WRONG_KEY = 'signature verification failed'
+
+async function checkWithKeys(request: Request, handlers: readonly Handler[]): Promise<Checked> {
+  const reasons: string[] = []
+  for (const handler of handlers) {
+    const { promise, resolve } = Promise.withResolvers<unknown>()
+    void handler(request, {} as Response, resolve)
+    const error = await promise
+    if (error === undefined && request.auth !== undefined) return { claims: request.auth.payload }
+    reasons.push(error instanceof Error ? error.message : 'The token is not valid')
+  }
+  const otherReason = reasons.find((reason) => reason !== WRONG_KEY)
+  const reason = otherReason ?? reasons[0] ?? 'The issuer has published no signing key that fits the token'
+  return { reason, isKeyMissing: otherReason === undefined }
 }
 
-/** `azp` (OpenID Connect), `client_id` (RFC 9068), or the subject, which is the client for client credentials. */
-function clientIdOf({ azp, client_id: clientId, sub }: Readonly<Record<string, unknown>>): string {
-  const id = [azp, clientId, sub].find((claim) => typeof claim === 'string' && claim !== '')
-  return typeof id === 'string' ? id.slice(0, 256) : 'unknown'
-}
-
-const subjectOf = ({ sub }: Readonly<Record<string, unknown>>): string | undefined =>
-  typeof sub === 'string' && sub !== '' ? sub.slice(0, 256) : undefined
+const nonEmpty = (claim: unknown): string | undefined =>
+  typeof claim === 'string' && claim !== '' ? claim.slice(0, 256) : undefined
 
 /** A reason may quote the token's header, which is untrusted: keeps only characters that a quoted string allows. */
 const quotable = (reason: string): string =>

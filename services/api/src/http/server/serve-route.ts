@@ -38,7 +38,7 @@ export function serveRoute(route: Route, steps: RequestSteps): RequestHandler {
     // Express derives the address from the headers at each use.
     const { ip, method, headers } = request
     const isAnonymous = route.isPublic === true && !(readsToken(route) && headers.authorization !== undefined)
-    const caller = isAnonymous ? ANONYMOUS : await authenticate({ ip, method, headers })
+    const caller = isAnonymous ? ANONYMOUS : await authenticate(request, ip)
     context.caller = caller
     setHeaders(response, await limitClient(caller, ip))
     if (!isAnonymous) requireRole(caller.role, route.role)

@@ -164,7 +164,11 @@ export const subscriptionChangeSchema = component('SubscriptionChange', {
   type: 'object',
   description: `The fields to change. Omitted fields keep their value, and the fields that only the service sets are ignored. ${REJECTED}`,
   additionalProperties: false,
-  properties: { ...writable, ...readOnly },
+  properties: {
+    ...writable,
+    ...readOnly,
+    mode: { ...mode, description: `${mode.description} A request that sends another value answers 400.` },
+  },
   examples: [{ enabled: false }],
 })
 

@@ -116,6 +116,8 @@ describe('POST', () => {
       expect(await rejections.find(endpoint)).toBeUndefined()
       await rejections.note(endpoint, Date.now())
       expect((await change({ recoverRejected: true })).body).toMatchObject({ recoverRejected: true })
+      expect(await change({ mode: 'pull' })).toMatchObject({ status: 400, body: { errors: [{ pointer: '/mode' }] } })
+      expect(await change({ mode: 'post' })).toMatchObject({ status: 200 })
       expect(await rejections.find(endpoint)).toBeUndefined()
       await redis.close()
     },

@@ -3,7 +3,13 @@ import { createAddressGuard } from '@switchhook/egress'
 import { assert, jsonValue, property } from 'fast-check'
 import { OPTIONAL_SETTINGS } from './optional-settings.ts'
 import { newSubscriptionSchema, subscriptionChangeSchema, subscriptionSchema } from './subscription-schema.ts'
-import { errorOf, modeFaults, validateNewSubscription, validateSubscription } from './validate-subscription.ts'
+import {
+  errorOf,
+  modeFaults,
+  requireMode,
+  validateNewSubscription,
+  validateSubscription,
+} from './validate-subscription.ts'
 
 const url = 'https://client.example/hooks'
 const eventTypes = ['call.status']
@@ -189,4 +195,20 @@ test('any JSON gets a verdict and never throws', () => {
       }
     }),
   )
+})
+
+test.each([
+  [undefined, { mode: 'pull' }, '/mode'],
+  ['pull', { mode: 'post' }, '/mode'],
+  ['pull', { mode: 'post', url: 'https://client.example/hooks' }, '/mode'],
+  [undefined, { mode: 'post' }, undefined],
+  ['pull', { mode: 'pull' }, undefined],
+  ['pull', {}, undefined],
+] as const)('a subscription of mode %j and the change %j: the fault is at %j', (mode, change, pointer) => {
+  const required = (): void => requireMode({ mode, url: mode === 'pull' ? '' : 'https://client.example/' }, change)
+  if (pointer === undefined) expect(required).not.toThrow()
+  else
+    expect(required).toThrow(
+      expect.objectContaining({ extra: expect.objectContaining({ errors: [expect.objectContaining({ pointer })] }) }),
+    )
 })

@@ -60,9 +60,12 @@ const ONLY_OF_POST = [
 
 type ByMode = Partial<Record<'mode' | 'deleteAfterUnusedSeconds' | (typeof ONLY_OF_POST)[number][0], unknown>>
 
-/** @throws AppError if a change does not fit the mode of the subscription */
+/** @throws AppError if a change does not fit the mode of the subscription, or asks for the other mode */
 export function requireMode({ mode, url }: Pick<Subscription, 'mode' | 'url'>, change: ByMode): void {
-  const error = errorOf(modeFaults({ url, ...change, mode }))
+  const shown = mode ?? 'post'
+  const isOther = change.mode !== undefined && change.mode !== shown
+  const detail = `cannot be changed: the subscription was created with \`${shown}\`. Create another one for the other mode`
+  const error = errorOf(isOther ? [{ pointer: '/mode', detail }] : modeFaults({ url, ...change, mode }))
   if (error !== undefined) throw error
 }
 

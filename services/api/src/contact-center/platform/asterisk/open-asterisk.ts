@@ -1,10 +1,10 @@
+import type { PbxMemory } from '@switchhook/platform'
 import {
   type AsteriskPlatform,
   asteriskSettings,
   createAsterisk,
-  type PbxMemory,
   type UnknownChannels,
-} from '@switchhook/platform'
+} from '@switchhook/platform-asterisk'
 import { createFollowedRecords, createLeaseStore, type Redis, type StateStore } from '@switchhook/store'
 import type { Base } from '../../../base.ts'
 import type { State } from '../../../state/state.ts'

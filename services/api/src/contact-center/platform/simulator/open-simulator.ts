@@ -1,5 +1,6 @@
 import type { CallId } from '@switchhook/contracts'
-import { createSimulator, type LegReport, provisionAgents, simulatedCallKey, stepOf } from '@switchhook/platform'
+import type { LegReport } from '@switchhook/platform'
+import { createSimulator, provisionAgents, simulatedCallKey, stepOf } from '@switchhook/platform-simulator'
 import type { Base } from '../../../base.ts'
 import type { ApiConfig } from '../../../config.ts'
 import type { State } from '../../../state/state.ts'

@@ -1,0 +1,67 @@
+import { newCallId } from '@switchhook/contracts'
+import { AriUnavailable } from './ari-client.ts'
+import { type CarryOutDeps, carryOut } from './carry-out.ts'
+import { MARK_VARIABLE } from './channel-mark.ts'
+
+/**
+ * Records the variables that are set and the events that are subscribed to. The connection is cut before request `cutAt`.
+ * @param joins the status of each answer to `addChannel`
+ */
+function asterisk(cutAt: number, joins: number[] = []) {
+  const done: string[] = []
+  const deps: CarryOutDeps = {
+    ari: {
+      request: async (_method, path, query) => {
+        if (done.length === cutAt) throw new AriUnavailable('cut')
+        done.push(query?.['variable'] ?? query?.['eventSource'] ?? '')
+        return { status: path.endsWith('/addChannel') ? (joins.shift() ?? 204) : 204, body: undefined }
+      },
+      manager: async () => ({ text: '', cookie: null }),
+      close: async () => {},
+    },
+    app: 'test',
+    ringSeconds: 2,
+    talk: async () => {},
+    lines: { channelOf: async () => null },
+    endpointOf: () => null,
+    shownAs: () => '',
+    cliOf: () => '',
+  }
+  return { deps, done }
+}
+
+const claim = (deps: CarryOutDeps) =>
+  carryOut(deps, { tenant: 'acme', sessionId: newCallId() }, { kind: 'claim', channelId: 'trunk' })
+
+test('a claim subscribes to the end of the channel, leaves its transfers to us, and marks it', async () => {
+  const { deps, done } = asterisk(Number.POSITIVE_INFINITY)
+  await claim(deps)
+  expect(done.toSorted()).toEqual(['PJSIP_TRANSFER_HANDLING()', MARK_VARIABLE, 'channel:trunk'])
+})
+
+test.each([0, 1, 2])('a claim that ends after %i requests leaves the channel unmarked', async (cutAt) => {
+  const { deps, done } = asterisk(cutAt)
+  await expect(claim(deps)).rejects.toThrow(AriUnavailable)
+  expect(done).toHaveLength(cutAt)
+  expect(done).not.toContain(MARK_VARIABLE)
+})
+
+describe('a move into a bridge', () => {
+  const move = (joins: number[]) => {
+    const { deps } = asterisk(Number.POSITIVE_INFINITY, joins)
+    const action = { kind: 'move', channelIds: ['a', 'c'], bridge: 'call', waits: false } as const
+    return carryOut(deps, { tenant: 'acme', sessionId: newCallId() }, action)
+  }
+
+  test.each([[[204]], [[400, 204, 400]]])('that Asterisk answers with %j is done', async (joins) => {
+    await expect(move(joins)).resolves.toBeUndefined()
+  })
+
+  test.each([
+    ['there is no bridge', [404, 404, 404]],
+    ['the bridge is not ours', [409, 409, 409]],
+    ['one channel is not in our application', [422, 204, 422]],
+  ])('that Asterisk refuses because %s is not done', async (_reason, joins) => {
+    await expect(move(joins)).rejects.toThrow(/Asterisk answered 4\d\d to a move into a bridge/)
+  })
+})

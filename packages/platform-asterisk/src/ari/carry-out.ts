@@ -1,0 +1,143 @@
+import type { OpenLines } from '../open-lines.ts'
+import type { Parties } from '../parties.ts'
+import type { Action } from '../session/action.ts'
+import type { Input } from '../session/input.ts'
+import { type AriClient, applicationPath, bridgePath, channelPath, type Query } from './ari-client.ts'
+import { DIALLED_VARIABLE, MARK_VARIABLE, markOf, type SessionName } from './channel-mark.ts'
+
+export interface CarryOutDeps extends Pick<Parties, 'endpointOf' | 'shownAs' | 'cliOf'> {
+  readonly ari: AriClient
+  readonly app: string
+  readonly ringSeconds: number
+  readonly talk: (channelId: string) => Promise<void>
+  readonly lines: Pick<OpenLines, 'channelOf'>
+}
+
+/** Phones understand one header or the other. */
+const AUTO_ANSWER = {
+  'PJSIP_HEADER(add,Call-Info)': '<sip:pbx>;answer-after=0',
+  'PJSIP_HEADER(add,Alert-Info)': '<http://pbx>;info=alert-autoanswer;delay=0',
+}
+/** Otherwise Asterisk itself would connect a party who transfers at the phone to any number of the dialplan. */
+const TRANSFERS_LEFT_TO_US = { variable: 'PJSIP_TRANSFER_HANDLING()', value: 'ari-only' }
+const EXISTS = 409
+/** Of a request to move a channel. Its end is reported by an event. */
+const NO_SUCH_CHANNEL = 400
+
+/** The type of a bridge in which a party waits on music. */
+export const HOLDING = 'holding'
+
+/** The name of our bridges, by which leftovers are recognized. */
+export const bridgeName = (app: string): string => `switchhook ${app}`
+
+/**
+ * Asks Asterisk for one action. A refusal that says something about a party is returned as an input; others are left to the
+ * events and to the next comparison with Asterisk's lists.
+ * @throws AriUnavailable, and Error if a channel is not in the bridge where its party must be
+ */
+export async function carryOut(deps: CarryOutDeps, session: SessionName, action: Action): Promise<Input | undefined> {
+  const { ari, app, ringSeconds } = deps
+  switch (action.kind) {
+    case 'originate':
+    case 'create': {
+      const { party } = action
+      const lineId = party.kind === 'agent' ? await deps.lines.channelOf(session.tenant, party.agentUri) : null
+      if (lineId !== null) {
+        return { kind: 'line-lent', channelId: action.channelId, lineId, ringMs: ringSeconds * 1_000 }
+      }
+      const answer = await call(deps, session, action)
+      const isRefused = answer === undefined || (answer.status >= 400 && answer.status !== EXISTS)
+      return isRefused ? { kind: 'refused', channelId: action.channelId } : undefined
+    }
+    case 'dial': {
+      // A second INVITE ends a call that does not ring yet. Asterisk shows no trace of the first until media come.
+      const path = channelPath(action.channelId)
+      const { status } = await ari.request('GET', `${path}/variable`, { variable: DIALLED_VARIABLE })
+      if (status === 200) return undefined
+      await ari.request('POST', `${path}/dial`, { timeout: String(ringSeconds) })
+      // Last: a channel without the variable is dialled again. A party who is never called would not time out.
+      await ari.request('POST', `${path}/variable`, { variable: DIALLED_VARIABLE, value: '1' })
+      return undefined
+    }
+    case 'claim': {
+      // The end of a channel that we did not create is not reported otherwise.
+      const source = { eventSource: `channel:${action.channelId}` }
+      await ari.request('POST', `${applicationPath(app)}/subscription`, source)
+      await ari.request('POST', `${channelPath(action.channelId)}/variable`, TRANSFERS_LEFT_TO_US)
+      // Last: a channel without the mark is claimed again.
+      const mark = { variable: MARK_VARIABLE, value: markOf(app, session) }
+      await ari.request('POST', `${channelPath(action.channelId)}/variable`, mark)
+      return undefined
+    }
+    case 'ring':
+    case 'answer':
+      await ari.request('POST', `${channelPath(action.channelId)}/${action.kind}`)
+      return undefined
+    case 'leave':
+      await ari.request('POST', `${bridgePath(action.bridge)}/removeChannel`, { channel: action.channelId })
+      return { kind: 'line-returned', lineId: action.channelId }
+    case 'talk':
+      await deps.talk(action.channelId)
+      return undefined
+    case 'move':
+      await move(deps, action)
+      return undefined
+    case 'transfer-progress': {
+      const states = action.isAccepted ? 'channel_answered' : 'channel_declined'
+      await ari.request('POST', `${channelPath(action.channelId)}/transfer_progress`, { states })
+      return undefined
+    }
+    case 'drop':
+      await ari.request('DELETE', channelPath(action.channelId), dropReason(action))
+      return undefined
+    case 'drop-bridge':
+      await ari.request('DELETE', bridgePath(action.bridge))
+      return undefined
+  }
+}
+
+type Call = Extract<Action, { kind: 'originate' | 'create' }>
+
+async function call(deps: CarryOutDeps, session: SessionName, action: Call) {
+  const { ari, app, ringSeconds } = deps
+  const endpoint = deps.endpointOf(session.tenant, action.party)
+  if (endpoint === null) return undefined
+  const { variable, value } = TRANSFERS_LEFT_TO_US
+  const marked = { [MARK_VARIABLE]: markOf(app, session), [variable]: value }
+  if (action.kind === 'create') {
+    const originator: Query = action.originator === null ? {} : { originator: action.originator }
+    const query = { endpoint, app, appArgs: 'outside', channelId: action.channelId, ...originator }
+    const variables = { ...marked, 'CONNECTEDLINE(num)': deps.cliOf(action.cli) }
+    return ari.request('POST', '/channels/create', query, { variables })
+  }
+  const shown = deps.shownAs(session.tenant, action.shows)
+  const callerId = `"${shown}" <${shown}>`
+  const query = { endpoint, app, appArgs: 'agent', timeout: String(ringSeconds), callerId }
+  const variables = { ...marked, ...(action.autoAnswer && AUTO_ANSWER) }
+  return ari.request('POST', channelPath(action.channelId), query, { variables })
+}
+
+async function move({ ari, app }: CarryOutDeps, action: Extract<Action, { kind: 'move' }>): Promise<void> {
+  const path = bridgePath(action.bridge)
+  // 409: the bridge exists.
+  await ari.request('POST', path, { type: action.waits ? HOLDING : 'mixing', name: bridgeName(app) })
+  // Without `inhibitConnectedLineUpdates` a customer is shown the agent's extension instead of the cli.
+  const join = (channels: readonly string[]) =>
+    ari.request('POST', `${path}/addChannel`, { channel: channels.join(','), inhibitConnectedLineUpdates: 'true' })
+  const answers = [await join(action.channelIds)]
+  // One channel that has ended keeps the others out.
+  if (answers.some(isRefusal) && action.channelIds.length > 1) {
+    answers.length = 0
+    for (const id of action.channelIds) answers.push(await join([id]))
+  }
+  const refusal = answers.find((answer) => isRefusal(answer) && answer.status !== NO_SUCH_CHANNEL)
+  if (refusal !== undefined) throw new Error(`Asterisk answered ${refusal.status} to a move into a bridge`)
+  if (action.waits) await ari.request('POST', `${path}/moh`)
+}
+
+const isRefusal = ({ status }: { readonly status: number }): boolean => status >= 400
+
+function dropReason({ cause, elsewhere }: Extract<Action, { kind: 'drop' }>): Query {
+  if (elsewhere) return { reason: 'answered_elsewhere' }
+  return cause === null ? { reason: 'normal' } : { reason_code: String(cause) }
+}

@@ -1,0 +1,46 @@
+import { PlatformUnavailable } from '@switchhook/platform'
+import type { AriClient } from './ari-client.ts'
+import type { AriBridge, AriChannel } from './ari-model.ts'
+
+/** Asterisk's channels and bridges, those of other applications included. */
+export type Calls = Awaited<ReturnType<typeof readCalls>>
+
+type Reading = Pick<AriClient, 'request'>
+
+/** @throws AriUnavailable, or Error if Asterisk answers anything but 200 */
+export async function readList(ari: Reading, path: string): Promise<unknown> {
+  const { status, body } = await ari.request('GET', path)
+  if (status !== 200) throw new Error(`Asterisk answered ${status} to GET ${path}`)
+  return body
+}
+
+/** Reads the channels before the bridges. @throws as `readList` */
+export async function readCalls(ari: Reading) {
+  const channels = (await readList(ari, '/channels')) as readonly AriChannel[]
+  const bridges = (await readList(ari, '/bridges')) as readonly AriBridge[]
+  return { channels, bridges }
+}
+
+const REFUSALS: Readonly<Record<number, string>> = {
+  401: 'Asterisk refused the credentials (401): check the user and the password of ari.conf',
+  403: 'Asterisk refused this machine (403): check the ACL of the user in ari.conf',
+  404: 'Asterisk has no REST interface at this address (404): check enabled in ari.conf',
+}
+
+/**
+ * Asks Asterisk whether it can be reached. It runs before anything is stored, so that Asterisk certainly has not received a
+ * command that fails here.
+ * @throws PlatformUnavailable with the reason
+ */
+export async function reach(ari: Reading): Promise<void> {
+  const { status } = await ari.request('GET', '/asterisk/ping').catch((cause: unknown) => {
+    throw new PlatformUnavailable(`Asterisk cannot be reached: ${reasonOf(cause)}`, { cause })
+  })
+  if (status !== 200) throw new PlatformUnavailable(REFUSALS[status] ?? `Asterisk answered ${status} to a ping`)
+}
+
+/** The innermost cause: a code such as ECONNREFUSED or SELF_SIGNED_CERT_IN_CHAIN, if it has one. */
+function reasonOf(error: unknown): string {
+  const { cause, code, message } = error as { cause?: unknown; code?: unknown; message?: unknown }
+  return cause === undefined ? String(code ?? message) : reasonOf(cause)
+}

@@ -1,0 +1,182 @@
+import { EndReason, Unavailable } from '@switchhook/contracts'
+import { createDevices, PlatformUnavailable } from '@switchhook/platform'
+import { RealTimeMemory } from '@switchhook/platform/conformance'
+import { type PbxAgent, pbxAgents } from './agents.ts'
+import type { AriClient } from './ari/ari-client.ts'
+import type { AriChannel } from './ari/ari-model.ts'
+import { arrivedCallId, lineSession, MARK_VARIABLE, markOf, type SessionName } from './ari/channel-mark.ts'
+import type { PbxEvent } from './ari/translate-event.ts'
+import { createHandler } from './handle-event.ts'
+import { createOpenLines } from './open-lines.ts'
+import { createParties } from './parties.ts'
+import { createReconcile } from './reconcile.ts'
+import type { Action } from './session/action.ts'
+import { createSessionStore } from './store/session-store.ts'
+import { createSessions } from './store/sessions.ts'
+
+const APP = 'test'
+const ALICE = {
+  agentUri: 'sip:alice@acme.example',
+  tenant: 'acme',
+  endpoint: 'alice',
+  extension: '8101',
+  answer: 'connected',
+} as const satisfies PbxAgent
+const LINE = lineSession(ALICE.tenant, ALICE.agentUri)
+
+let memory: RealTimeMemory
+/** Asterisk's channels. */
+let channels: AriChannel[]
+/** Those that were claimed. */
+let claimed: string[]
+let nowMs: number
+let parts: ReturnType<typeof open>
+
+function open() {
+  const none = () => undefined
+  const now = () => nowMs
+  const liveCalls = async () => []
+  const agents = pbxAgents([ALICE])
+  const onError = (message: string, error: unknown): never => {
+    throw new Error(message, { cause: error })
+  }
+  const answers: Readonly<Record<string, unknown>> = { '/asterisk/info': {}, '/bridges': [], '/endpoints/PJSIP': [] }
+  const ari: AriClient = {
+    request: async (_method, path) => ({ status: 200, body: path === '/channels' ? channels : answers[path] }),
+    manager: async () => ({ text: '', cookie: null }),
+    close: async () => {},
+  }
+  const store = createSessionStore(memory)
+  const carryOut = async (_session: SessionName, action: Action) =>
+    action.kind === 'claim' ? void claimed.push(action.channelId) : undefined
+  const to = { listener: none, onError, onUnsettled: none, onConnected: none }
+  const sessions = createSessions({ store, carryOut, liveCalls, now, ...to })
+  const lines = createOpenLines({ agents, sessions, liveCalls, now })
+  const devices = createDevices({
+    storage: memory,
+    onError,
+    now,
+    listener: none,
+    prefix: { record: 'device', timer: 'device' },
+    timerMs: 1,
+  })
+  const trunk = { endpoint: 'trunk', sipDomains: [] }
+  const parties = createParties({ agents, trunk, defaultCli: '+15550100', liveCalls })
+  const handle = createHandler({ agents, app: APP, ari, devices, lines, parties, sessions, now })
+  const reconcile = createReconcile({
+    ari,
+    app: APP,
+    agents,
+    store,
+    sessions,
+    handle,
+    onError,
+    removeLeftovers: async () => {},
+    amongDevices: (work) => work(),
+  })
+  return { handle, reconcile, sessions }
+}
+
+beforeEach(() => {
+  memory = new RealTimeMemory()
+  channels = []
+  claimed = []
+  nowMs = Date.UTC(2026, 0, 1)
+  parts = open()
+})
+afterEach(() => memory.close())
+
+const aChannel = (id: string, args: string, mark?: SessionName): AriChannel => ({
+  id,
+  name: `PJSIP/${id}`,
+  state: 'Up',
+  creationtime: '',
+  caller: { name: '', number: '+15550199' },
+  dialplan: { app_name: 'Stasis', app_data: `${APP},${args}` },
+  ...(mark && { channelvars: { [MARK_VARIABLE]: markOf(APP, mark) } }),
+})
+
+const aLine = (id: string): AriChannel => aChannel(id, 'agent-line,alice', LINE)
+
+const lineChannels = async () =>
+  (await parts.sessions.find(LINE.tenant, LINE.sessionId))?.channels.map(({ id, state, isLeaving }) => {
+    return isLeaving ? `${id} leaving` : `${id} ${state}`
+  })
+
+const opens = (id: string) => parts.handle({ kind: 'line-opens', channel: aChannel(id, ''), endpoint: 'alice' })
+
+const phoneDials = (called: string, channel = aChannel('phone', '')) =>
+  parts.handle({ kind: 'phone-dials', channel, endpoint: 'alice', called, asteriskId: 'pbx' })
+
+test('the end of an unmarked channel that Redis could not store is stored when it is repeated, with its reason', async () => {
+  const channel = { ...aChannel('phone', ''), state: 'Ring' }
+  await phoneDials('+15550123', channel)
+  const end: PbxEvent = {
+    kind: 'channel',
+    channel,
+    input: { kind: 'gone', channelId: 'phone', cause: 17, sipCode: 486 },
+  }
+  memory.outage = new Unavailable('redis', 'Redis pauses')
+  await expect(parts.handle(end)).rejects.toBeInstanceOf(PlatformUnavailable)
+  memory.outage = undefined
+  await parts.handle(end)
+  const session = await parts.sessions.find('acme', arrivedCallId('pbx', channel))
+  expect(session?.group.legs.map(({ ending }) => ending?.sipCode)).toEqual([486])
+})
+
+test('an agent who dials the own extension at the phone hears that it is busy', async () => {
+  await phoneDials(ALICE.extension)
+  const session = await parts.sessions.find('acme', arrivedCallId('pbx', aChannel('phone', '')))
+  expect(session?.group.legs.map(({ ending }) => ending?.endReason)).toEqual([EndReason.busy])
+})
+
+test('a caller whom the dialplan has answered before, and who hangs up after the talk, has not cancelled', async () => {
+  const [channel, input] = [aChannel('caller', ''), { channelId: 'caller', cause: 16, sipCode: null }]
+  const callId = arrivedCallId('pbx', channel)
+  await parts.handle({ kind: 'arrives', channel, called: ALICE.extension, asteriskId: 'pbx' })
+  for (const kind of ['ringing', 'up'] as const)
+    await parts.sessions.apply('acme', callId, { kind, channelId: `${callId}-2` })
+  await parts.sessions.apply('acme', callId, { kind: 'ready', channelId: `${callId}-2`, isUp: true })
+  await parts.handle({ kind: 'channel', channel, input: { kind: 'gone', ...input } })
+  const session = await parts.sessions.find('acme', callId)
+  expect(session?.group.legs.map(({ ending }) => ending?.endReason)).toEqual([EndReason.normal])
+})
+
+test('a call whose process died before it was claimed is claimed by a comparison, once', async () => {
+  const channel = aChannel('phone', 'agent-dial,alice,+15550123')
+  const sessionId = arrivedCallId('', channel)
+  channels = [channel]
+  await parts.reconcile.all()
+  claimed = []
+  await parts.reconcile.all()
+  expect(claimed).toEqual(['phone'])
+  channels = [aChannel('phone', 'agent-dial,alice,+15550123', { tenant: ALICE.tenant, sessionId })]
+  await parts.reconcile.all()
+  expect(claimed).toEqual(['phone'])
+})
+
+describe('an open line that Asterisk lists', () => {
+  test('is stored again after Redis was restored to a state before it', async () => {
+    channels = [aLine('today')]
+    await parts.reconcile.all()
+    await parts.reconcile.all()
+    expect(await lineChannels()).toEqual(['today up'])
+  })
+
+  test('replaces the line of an older state, which is gone', async () => {
+    await opens('yesterday')
+    channels = [aLine('today')]
+    for (let round = 0; round < 4; round += 1) {
+      nowMs += 60_000
+      await parts.reconcile.all()
+    }
+    expect((await lineChannels())?.at(-1)).toBe('today up')
+  })
+
+  test('does not replace the line that the agent has opened since', async () => {
+    await opens('new')
+    channels = [aLine('old'), aLine('new')]
+    await parts.reconcile.all()
+    expect(await lineChannels()).toEqual(['new up'])
+  })
+})

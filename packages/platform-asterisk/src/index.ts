@@ -1,0 +1,7 @@
+export type { PbxAgent } from './agents.ts'
+export { type AsteriskPlatform, createAsterisk } from './asterisk.ts'
+export { asteriskFields, asteriskRules, asteriskServer, asteriskSettings } from './asterisk-config.ts'
+export type { UnknownChannels } from './leftovers/leftovers.ts'
+export { openUnknown, type UnknownInAsterisk } from './leftovers/unknown-channels.ts'
+export type { LinkState } from './link.ts'
+export { type Watch, watchAsterisk } from './watch.ts'

@@ -1,0 +1,79 @@
+import type { PbxMemory } from '@switchhook/platform'
+import { channelPath, createAriClient } from '../ari/ari-client.ts'
+import type { AriBridge, AriChannel } from '../ari/ari-model.ts'
+import { HOLDING } from '../ari/carry-out.ts'
+import { readMark, type SessionName } from '../ari/channel-mark.ts'
+import { type Calls, reach, readCalls } from '../ari/read-calls.ts'
+import type { AsteriskSettings } from '../asterisk-config.ts'
+import { isLive } from '../session/session.ts'
+import { loadSession, type SessionStore } from '../store/session-store.ts'
+
+/** A channel of this application that belongs to no stored call. */
+export interface UnknownChannel {
+  readonly id: string
+  /** Another channel is in the same bridge or call, or it waits on music: people probably talk, or one of them is on hold. */
+  readonly isTalking: boolean
+  readonly channel: AriChannel
+  /** The call that the channel is marked with. */
+  readonly session: SessionName
+}
+
+/** A customer on hold is alone in a holding bridge, without the agent's open line, which carries the mark of the line. */
+const isInUse = ({ channels, bridge_type: type }: AriBridge): boolean => channels.length > 1 || type === HOLDING
+
+export async function findUnknown(
+  app: string,
+  store: Pick<SessionStore, 'load'>,
+  { channels, bridges }: Calls,
+): Promise<readonly UnknownChannel[]> {
+  const talking = new Set(bridges.filter(isInUse).flatMap((bridge) => bridge.channels))
+  // In a call on hold, each party is alone in a bridge.
+  const nameOf = (channel: AriChannel): string => JSON.stringify(readMark(app, channel))
+  const byCall = Map.groupBy(channels, nameOf)
+  const unknown: UnknownChannel[] = []
+  for (const channel of channels) {
+    const { id } = channel
+    const session = readMark(app, channel)
+    if (session === undefined) continue
+    const stored = (await store.load(session.tenant, session.sessionId))?.session
+    const isKnown = stored?.channels.some((one) => one.id === id && isLive(one)) === true
+    const hasOther = talking.has(id) || (byCall.get(nameOf(channel))?.length ?? 0) > 1
+    if (!isKnown) unknown.push({ id, isTalking: hasOther, channel, session })
+  }
+  return unknown
+}
+
+export interface UnknownOptions extends Pick<AsteriskSettings, 'server' | 'app'> {
+  readonly memory: Pick<PbxMemory, 'read'>
+  /** Rejects unless the memory holds the calls of an installation. */
+  readonly verifyStorage: () => Promise<void>
+}
+
+export type UnknownInAsterisk = ReturnType<typeof openUnknown>
+
+/** For an operator: the channels in Asterisk that belong to no stored call. */
+export function openUnknown({ server, app, memory, verifyStorage }: UnknownOptions) {
+  const ari = createAriClient(server)
+  const store: Parameters<typeof findUnknown>[1] = { load: (tenant, callId) => loadSession(memory, tenant, callId) }
+  return {
+    /** @throws PlatformUnavailable if Asterisk cannot be reached; rejects as `verifyStorage` does */
+    async list(): Promise<readonly UnknownChannel[]> {
+      await reach(ari)
+      const unknown = await findUnknown(app, store, await readCalls(ari))
+      // After the reads: an emptied Redis knows no call.
+      await verifyStorage()
+      return unknown
+    },
+    /**
+     * Ends a channel, even during a conversation. Resolves if it is gone already.
+     * @throws AriUnavailable, or Error if Asterisk refuses
+     */
+    async remove({ id }: Pick<UnknownChannel, 'id'>): Promise<void> {
+      const path = channelPath(id)
+      const { status } = await ari.request('DELETE', path)
+      const isGone = (status >= 200 && status < 300) || status === 404
+      if (!isGone) throw new Error(`Asterisk answered ${status} to DELETE ${path}`)
+    },
+    close: (): Promise<void> => ari.close(),
+  }
+}

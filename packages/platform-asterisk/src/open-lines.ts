@@ -1,0 +1,77 @@
+import type { Tenant } from '@switchhook/contracts'
+import type { Surroundings } from '@switchhook/platform'
+import type { PbxAgent, PbxAgents } from './agents.ts'
+import { lineSession, type SessionName } from './ari/channel-mark.ts'
+import { beginLine } from './session/begin.ts'
+import type { Input } from './session/input.ts'
+import { type Channel, isLive } from './session/session.ts'
+import type { Sessions } from './store/sessions.ts'
+
+export interface OpenLinesDeps extends Pick<Surroundings, 'liveCalls' | 'now'> {
+  readonly agents: PbxAgents
+  readonly sessions: Pick<Sessions, 'apply' | 'begin' | 'find'>
+}
+
+export type OpenLines = ReturnType<typeof createOpenLines>
+
+const sessionOf = ({ tenant, agentUri }: PbxAgent): SessionName => lineSession(tenant, agentUri)
+
+/** The lines of agents with `answer: connected`, who open them at the phone and keep them open between calls. */
+export function createOpenLines({ agents, sessions, liveCalls, now }: OpenLinesDeps) {
+  const withLine = agents.all.filter(({ answer }) => answer === 'connected')
+  const bySession = new Map(withLine.map((agent) => [sessionOf(agent).sessionId, agent]))
+
+  const callsOf = async ({ tenant, agentUri }: PbxAgent): Promise<readonly SessionName[]> =>
+    (await liveCalls(tenant, agentUri)).map(({ callId }) => ({ tenant, sessionId: callId }))
+
+  /** The call that is on the line now; undefined: none, or the call is on hold. */
+  async function callOn(agent: PbxAgent, channelId: string): Promise<SessionName | undefined> {
+    for (const name of await callsOf(agent)) {
+      const session = await sessions.find(name.tenant, name.sessionId)
+      const isHere = session?.channels.some(({ id, state, bridge }) => {
+        return id === channelId && state === 'up' && bridge !== null
+      })
+      if (isHere === true) return name
+    }
+    return undefined
+  }
+
+  async function concerned(agent: PbxAgent, channelId: string, { kind }: Input): Promise<readonly SessionName[]> {
+    if (kind === 'gone' || kind === 'end-asked') return callsOf(agent)
+    if (kind !== 'phone-holds' && kind !== 'phone-resumes') return []
+    const call = await callOn(agent, channelId)
+    return call === undefined ? [] : [call]
+  }
+
+  const channelsOf = async (agent: PbxAgent): Promise<readonly Channel[]> =>
+    (await sessions.find(agent.tenant, sessionOf(agent).sessionId))?.channels ?? []
+
+  return {
+    sessionOf,
+    callOn,
+    /** The agent whose line has this session; undefined: it is a call. */
+    agentOf: ({ tenant, sessionId }: SessionName): PbxAgent | undefined => {
+      const agent = bySession.get(sessionId)
+      return agent?.tenant === tenant ? agent : undefined
+    },
+    /** The line's channel; null: it is closed, or the agent has none. */
+    async channelOf(tenant: Tenant, agentUri: string): Promise<string | null> {
+      const agent = agents.find(tenant, agentUri)
+      if (agent?.answer !== 'connected') return null
+      return (await channelsOf(agent)).find(({ state, isLeaving }) => state === 'up' && !isLeaving)?.id ?? null
+    },
+    /** The agent has a line, which may not be answered yet. */
+    isOpen: async (agent: PbxAgent): Promise<boolean> => (await channelsOf(agent)).some(isLive),
+    async opens(agent: PbxAgent, channelId: string): Promise<void> {
+      const line = sessionOf(agent)
+      const opens = { kind: 'line-opens', agentUri: agent.agentUri, channelId } as const
+      const isKnown = await sessions.apply(line.tenant, line.sessionId, opens)
+      if (!isKnown) await sessions.begin(beginLine(line, opens, now()))
+    },
+    /** Applies an event of the line's channel to the line and to the calls that it concerns. */
+    async apply(agent: PbxAgent, channelId: string, input: Input): Promise<void> {
+      const calls = await concerned(agent, channelId, input)
+      for (const { tenant, sessionId } of [sessionOf(agent), ...calls]) await sessions.apply(tenant, sessionId, input)
+    },
+  }
+}

@@ -1,0 +1,34 @@
+import type { Party } from '@switchhook/platform'
+
+/** A request to Asterisk. Each action can be repeated. */
+export type Action =
+  /** Calls an agent's phone in one request; it enters the application when it answers. */
+  | {
+      readonly kind: 'originate'
+      readonly channelId: string
+      readonly party: Party
+      readonly shows: Party
+      /** The call carries auto-answer headers. */
+      readonly autoAnswer: boolean
+    }
+  /** Creates the channel to an outside party; it is dialled once it is in the call's bridge. */
+  | {
+      readonly kind: 'create'
+      readonly channelId: string
+      readonly party: Party
+      readonly cli: string | null
+      readonly originator: string | null
+    }
+  | { readonly kind: 'dial'; readonly channelId: string }
+  /** An arrived channel is marked as ours, and its events are subscribed to. */
+  | { readonly kind: 'claim'; readonly channelId: string }
+  | { readonly kind: 'ring' | 'answer'; readonly channelId: string }
+  /** To a talking bridge, or to a holding bridge with music. */
+  | { readonly kind: 'move'; readonly channelIds: readonly string[]; readonly bridge: string; readonly waits: boolean }
+  /** A line's channel leaves the call's bridge, unless another call has moved it on. */
+  | { readonly kind: 'leave'; readonly channelId: string; readonly bridge: string }
+  /** A NOTIFY that makes the phone answer, or resume. */
+  | { readonly kind: 'talk'; readonly channelId: string }
+  | { readonly kind: 'transfer-progress'; readonly channelId: string; readonly isAccepted: boolean }
+  | { readonly kind: 'drop'; readonly channelId: string; readonly cause: number | null; readonly elsewhere: boolean }
+  | { readonly kind: 'drop-bridge'; readonly bridge: string }

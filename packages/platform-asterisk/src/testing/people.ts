@@ -1,0 +1,101 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { type CallId, CallState, newCallId, newCommandId } from '@switchhook/contracts'
+import { createObserver, type Observer } from '@switchhook/platform/conformance'
+import type { PbxAgent } from '../agents.ts'
+import type { AsteriskLab, LabHarness } from './asterisk-lab.ts'
+
+/** What a state promises must be true in Asterisk this soon after the state was reported. */
+const PROMISED_WITHIN_MS = 300
+/** As a share of the loudest possible sample. */
+const AUDIBLE = 0.02
+const POLL_MS = 5
+
+/** People at phones, their calls, and what the tests of the phones ask about them. */
+export class People {
+  readonly #lab: () => AsteriskLab
+  observer: Observer = createObserver()
+  #on: LabHarness | undefined
+
+  constructor(lab: () => AsteriskLab) {
+    this.#lab = lab
+  }
+
+  get on(): LabHarness {
+    if (this.#on === undefined) throw new Error('the adapter has not been opened')
+    return this.#on
+  }
+
+  async open(answer: PbxAgent['answer'] = 'talk', ringSeconds?: number): Promise<void> {
+    this.observer = createObserver()
+    this.#on = await this.#lab().open(this.observer, answer, ringSeconds)
+    await this.on.platform.start(this.observer.listener)
+  }
+
+  async close(): Promise<void> {
+    await this.on.platform.stop()
+    this.observer.verify()
+  }
+
+  phone(name: string) {
+    return this.#lab().phone(name)
+  }
+
+  leg(callId: CallId, agentUri = this.on.alice) {
+    return { tenant: this.on.tenant, callId, agentUri, commandId: newCommandId() }
+  }
+
+  async inState(callId: CallId, state: CallState, agentUri = this.on.alice) {
+    await this.on.until(() => this.observer.latest(callId, agentUri)?.state === state)
+    return this.observer.latest(callId, agentUri)
+  }
+
+  /** A customer's call that rings alice. */
+  async ringing(): Promise<CallId> {
+    const callId = await this.on.ring(this.on.alice)
+    await this.inState(callId, CallState.alerting)
+    return callId
+  }
+
+  /** A customer's call that alice has answered at her phone. */
+  async answered(): Promise<CallId> {
+    const callId = await this.ringing()
+    this.phone('alice').answer()
+    await this.inState(callId, CallState.connected)
+    return callId
+  }
+
+  async transfer(callId: CallId, target: string, consultationCallId: CallId | null = null): Promise<void> {
+    await this.on.platform.transfer({ ...this.leg(callId), target, correlationId: null, consultationCallId })
+  }
+
+  /** Alice consults bob about a customer's call, and bob has answered. */
+  async consulting(): Promise<readonly [call: CallId, consultation: CallId]> {
+    const [callId, consultation] = [await this.answered(), newCallId()]
+    await this.transfer(callId, this.on.bob, consultation)
+    await this.inState(consultation, CallState.alerting, this.on.bob)
+    this.phone('bob').answer()
+    await this.inState(consultation, CallState.connected, this.on.bob)
+    return [callId, consultation]
+  }
+
+  /** Rejects unless exactly these parties talk with each other, and these wait on music, as soon as the state promises it. */
+  async expectTalking(talking: readonly string[], waiting: readonly string[] = []): Promise<void> {
+    const asked = { talking, waiting }
+    const found = async () => ({
+      talking: await this.#lab().bridged('mixing'),
+      waiting: await this.#lab().bridged('holding'),
+    })
+    let now = await found()
+    for (const endMs = Date.now() + PROMISED_WITHIN_MS; JSON.stringify(now) !== JSON.stringify(asked); ) {
+      if (Date.now() > endMs) break
+      await pause(POLL_MS)
+      now = await found()
+    }
+    expect(now).toEqual(asked)
+  }
+
+  /** Rejects unless the phone receives the outside party's tone now. */
+  async expectAudible(name: string): Promise<void> {
+    expect(await this.#lab().world().loudnessAt(name)).toBeGreaterThan(AUDIBLE)
+  }
+}

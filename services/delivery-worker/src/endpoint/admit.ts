@@ -1,0 +1,103 @@
+import {
+  type Delivery,
+  hasLimits,
+  holdsDeliveries,
+  isExpired,
+  leavesGaps,
+  type Subscription,
+  wantsFirstAttempt,
+} from '@switchhook/contracts'
+import type { EndpointHealth } from '@switchhook/store'
+import type { Clocks } from '../clocks.ts'
+import { RECEIVED_LOOK_MS, type Withheld } from '../policy/decide.ts'
+import { createRecentLooks, type EndpointLook, type RecentLooksDeps } from './recent-looks.ts'
+
+/** `trustedUntilMs`: how long a first attempt may rely on the subscription that was read. */
+export type Admission = Awaited<ReturnType<Admit>>
+
+export type Admit = ReturnType<typeof createAdmit>
+
+export interface AdmitDeps extends RecentLooksDeps, Clocks {
+  readonly canSign: (delivery: Delivery) => boolean
+}
+
+/** How often a worker looks whether a paused subscription was resumed, in case that the api died before it said so. */
+const PAUSED_LOOK_MS = 60_000
+
+/** When a worker looks next at the held deliveries of a subscription that holds them. */
+export function nextLookMs({ mode, paused, pausedUntil }: Subscription, nowMs: number): number {
+  if (mode === 'pull') return RECEIVED_LOOK_MS
+  const leftMs = pausedUntil === undefined ? 0 : Date.parse(pausedUntil) - nowMs
+  return paused !== true && leftMs > 0 ? Math.min(leftMs, PAUSED_LOOK_MS) : PAUSED_LOOK_MS
+}
+
+/**
+ * Decides before every POST whether a delivery may be sent, to which url, and with which secret.
+ *
+ * No *first* attempt is sent after a DELETE, while the subscription is disabled, for an event type that it no longer
+ * receives (specification, "Webhook subscriptions", rule 3), or for an event that its filter refuses
+ * (`deliveries/wants-first-attempt.ts` in packages/contracts). Fan-out has judged the filter before, but a PATCH may have
+ * changed it since, and fan-out of an earlier version does not know filters. If such a delivery was parked without an
+ * attempt and then redelivered, it is parked again.
+ *
+ * A first attempt is sent to the subscription's current url. A delivery that has already failed keeps its schedule and its
+ * url. Both are signed with the subscription's current secret, or with the delivery's own if the subscription was deleted.
+ * No attempt is sent for an event that has expired. While the subscription is paused, or clients receive its deliveries,
+ * everything else is held.
+ *
+ * A first attempt may rely on a recent look of another delivery, but only to be sent. A reused look may be older than the
+ * delivery: the subscription may since have been enabled or given the event type, so nothing is withheld because of it.
+ */
+export function createAdmit(deps: AdmitDeps) {
+  const { canSign, now } = deps
+  const looks = createRecentLooks(deps)
+
+  function admittedBy(subscription: Subscription | undefined, delivery: Delivery): Delivery | Withheld {
+    if (delivery.attempt === 0 && !wantsFirstAttempt(subscription, delivery)) {
+      return { kind: 'withdrawn', ...(delivery.run > 1 && { wasParked: true }) }
+    }
+    // It was received by clients of a subscription that is gone, so there is no endpoint.
+    if (subscription === undefined && delivery.url === '') return { kind: 'withdrawn', wasParked: true }
+    if (subscription !== undefined && isExpired(subscription, delivery, now())) return { kind: 'expired' }
+    if (subscription !== undefined && holdsDeliveries(subscription, now())) {
+      return { kind: 'held', lookInMs: nextLookMs(subscription, now()) }
+    }
+    const admitted = subscription === undefined ? delivery : withCurrent(subscription, delivery)
+    if (canSign(admitted)) return admitted
+    // Its own headers are of a url that the subscription has left, so nobody can replace them either.
+    const hasOwnHeaders = admitted.headers !== undefined && admitted.headers !== subscription?.headers
+    return { kind: 'unsignable', isFinal: subscription === undefined || hasOwnHeaders }
+  }
+
+  const admissionBy = ({ subscription, ...look }: EndpointLook, delivery: Delivery) => ({
+    ...look,
+    /** The delivery as it may be sent now, or the reason to withhold it. */
+    admitted: admittedBy(subscription, delivery),
+    /** `limited`: the subscription, if each POST needs a permit. */
+    ...(subscription !== undefined && hasLimits(subscription) && { limited: subscription }),
+  })
+
+  return async (delivery: Delivery) => {
+    const recent = delivery.attempt === 0 ? looks.find(delivery) : undefined
+    if (recent !== undefined) {
+      const admission = admissionBy(await recent, delivery)
+      if (isHealthy(admission.health) && !('kind' in admission.admitted)) return admission
+    }
+    return admissionBy(await looks.ask(delivery), delivery)
+  }
+}
+
+const isHealthy = ({ state, consecutiveFailures }: EndpointHealth): boolean =>
+  state === 'closed' && consecutiveFailures === 0
+
+/** The delivery with the subscription's current secret and headers, and for a first attempt its current url. */
+function withCurrent({ url, signing, headers, filter }: Subscription, delivery: Delivery): Delivery {
+  const first = delivery.attempt === 0 && {
+    url,
+    ...(leavesGaps(filter, delivery.eventType) && { isSparse: true as const }),
+  }
+  const { signing: _, headers: earlier, ...rest } = { ...delivery, ...first }
+  // A retry goes to its own url. If that is another host, it gets the headers that were meant for it.
+  const own = rest.url === url || URL.parse(rest.url)?.origin === URL.parse(url)?.origin ? headers : earlier
+  return { ...rest, ...(signing !== undefined && { signing }), ...(own !== undefined && { headers: own }) }
+}

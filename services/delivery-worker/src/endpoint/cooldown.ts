@@ -1,0 +1,88 @@
+import type { Delivery, Outcome, SubscriptionId } from '@switchhook/contracts'
+import type { BreakerStore } from '@switchhook/store'
+import { LRUCache } from 'lru-cache'
+import { resultOf } from '../policy/classify.ts'
+import { isTransientFailure } from '../policy/decide.ts'
+import type { EndpointState } from './recent-looks.ts'
+
+/*
+ * The worker's side of the circuit breaker. States and transitions: packages/store/src/breaker/breaker-store.ts.
+ *
+ * - closed: every delivery is POSTed.
+ * - open: nothing is POSTed. A delivery that falls due uses up its slot; one in its last slot is postponed instead.
+ * - probing: one worker makes the probe, the one POST that decides. All other deliveries are treated as while open.
+ *
+ * The `Retry-After` of a 429 or 503 opens the breaker for that time, however many failures came before. Only the answer to
+ * its probe ends such a pause.
+ *
+ * A 2xx and a rejection (a 4xx, for example) both show that the endpoint works, so both close the breaker. An answer to a
+ * POST that began before the breaker opened also closes it. A failure of such a POST changes nothing.
+ *
+ * A failure of the operator's proxy says nothing about the endpoint. The breaker ignores it; a probe that met it lapses.
+ */
+
+/** The state of an endpoint when its POST began. */
+export interface Before extends Pick<EndpointState, 'health' | 'rejected'> {
+  /** The probe that this worker claimed for the POST. */
+  readonly probe: string | undefined
+}
+
+/** Publishes the notices of an outage. Neither function rejects: a failed notice never affects the breaker. */
+interface OutageNotices {
+  /** Called with every cool-down; publishes one notice per outage. */
+  readonly failing: (delivery: Delivery) => Promise<void>
+  /** Called before the breaker closes. */
+  readonly recovered: (delivery: Delivery) => Promise<void>
+}
+
+/**
+ * More endpoints than fail within an attempt's time. Beyond it the oldest are forgotten: a success may leave the failure
+ * count of such an endpoint unchanged once.
+ */
+const MAX_FAILING = 10_000
+
+export type Breaker = ReturnType<typeof createBreaker>
+
+/**
+ * Reports outcomes to the breaker. A success from an endpoint without failures writes nothing: neither the look before the
+ * POST nor this worker's own POSTs since have shown one.
+ * @param leaseMs how long a claimed probe is valid; longer than an attempt can take
+ * @param opened called when a cool-down begins, with the pause that the endpoint asked for
+ * @param longestPauseMs how long a last slot is postponed: a longer pause would park deliveries without an attempt
+ */
+export function createBreaker(
+  store: Pick<BreakerStore, 'claimProbe' | 'releaseProbe' | 'noteFailure' | 'noteAnswer'>,
+  leaseMs: number,
+  opened: (subscriptionId: string, pauseMs: number | undefined) => void,
+  notices: OutageNotices,
+  longestPauseMs: number,
+) {
+  // A POST that began before the failure does not know of it, and has ended after `leaseMs`. Later ones find the failure in
+  // their look, so dead endpoints and deleted subscriptions need no longer entry.
+  const failing = new LRUCache<SubscriptionId, true>({ max: MAX_FAILING, ttl: leaseMs })
+  return {
+    /** Undefined: another worker makes the probe. */
+    claimProbe: (delivery: Delivery): Promise<string | undefined> => store.claimProbe(delivery, leaseMs),
+    /** Lets another delivery be the probe, because this one is not sent now. */
+    releaseProbe: (delivery: Delivery, probe: string): Promise<void> => store.releaseProbe(delivery, probe),
+    /** Whether a POST of this worker to the endpoint failed a moment ago, and none was answered since. Reads no store. */
+    isFailing: ({ subscriptionId }: Delivery): boolean => failing.has(subscriptionId),
+    note: async (delivery: Delivery, outcome: Outcome, { health, probe }: Before): Promise<void> => {
+      const { subscriptionId } = delivery
+      if (outcome.kind === 'unreachable' && outcome.reason === 'proxy') return
+      if (isTransientFailure(outcome)) {
+        failing.set(subscriptionId, true)
+        const asked = outcome.kind === 'answered' ? outcome.pauseMs : undefined
+        const pauseMs = asked && Math.min(asked, longestPauseMs)
+        if (await store.noteFailure(delivery, probe, { ...resultOf(outcome), pauseMs })) {
+          opened(subscriptionId, pauseMs)
+          await notices.failing(delivery)
+        }
+      } else if (health.consecutiveFailures > 0 || failing.has(subscriptionId)) {
+        await notices.recovered(delivery)
+        await store.noteAnswer(delivery)
+        failing.delete(subscriptionId)
+      }
+    },
+  }
+}

@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Agent, request, WebSocket } from 'undici'
+import { opened } from './opened.ts'
+
+interface Listed {
+  readonly id: string
+  readonly name: string
+  readonly state: string
+}
+
+interface Event {
+  readonly type: string
+  readonly args?: readonly string[]
+  readonly channel?: { readonly id: string }
+  readonly tech_cause?: number
+}
+
+export type OutsideWorld = Awaited<ReturnType<typeof openOutsideWorld>>
+
+const APP = 'world'
+const RING_SECONDS = '60'
+const ANSWERS_WITHIN_MS = 5_000
+const RECORDED_MS = 500
+/** Of a WAV file. */
+const HEADER_BYTES = 44
+const LOUDEST = 32_768
+
+/** The outside parties at the other end of the trunk, controlled by the test. */
+export async function openOutsideWorld(url: URL, password: string) {
+  const headers = { authorization: `Basic ${Buffer.from(`${APP}:${password}`).toString('base64')}` }
+  const dispatcher = new Agent({ headersTimeout: ANSWERS_WITHIN_MS })
+  const seen: string[] = []
+  const entered = new Map<string, () => void>()
+  const ends = new Map<string, number>()
+  const socket = new WebSocket(`${url.origin.replace('http', 'ws')}/ari/events?app=${APP}`, { headers })
+  await opened(socket, 'the outside world')
+  socket.addEventListener('message', ({ data }: { data: unknown }) => {
+    const event = JSON.parse(String(data)) as Event
+    if (event.type === 'ChannelDestroyed') ends.set(event.channel?.id ?? '', event.tech_cause ?? 0)
+    if (event.type !== 'StasisStart') return
+    const [, caller] = event.args ?? []
+    if (caller !== undefined) seen.push(caller)
+    entered.get(event.channel?.id ?? '')?.()
+  })
+
+  async function ask(method: 'GET' | 'POST' | 'DELETE', path: string, query = {}, body?: unknown): Promise<unknown> {
+    const isFile = path.endsWith('/file')
+    const { statusCode, body: answer } = await request(`${url.origin}/ari${path}`, {
+      method,
+      query,
+      dispatcher,
+      headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    if (isFile && statusCode === 200) return Buffer.from(await answer.arrayBuffer())
+    const text = await answer.text()
+    if (statusCode >= 400) throw new Error(`${method} ${path} was answered ${statusCode} ${text}`)
+    return text === '' ? undefined : JSON.parse(text)
+  }
+
+  const listed = async (prefix: string): Promise<readonly Listed[]> =>
+    ((await ask('GET', '/channels')) as Listed[]).filter(({ name }) => name.startsWith(prefix))
+
+  const entersApp = (channelId: string): Promise<void> =>
+    new Promise<void>((resolve) => entered.set(channelId, resolve)).then(() => void entered.delete(channelId))
+
+  return {
+    /** The number that the called party saw, of each call that it answered. */
+    seen,
+    /** An outside caller dials a number of the contact center. Resolves to the channel at the caller's end. */
+    async call(number: string, from: string): Promise<string> {
+      const channelId = `world-${randomUUID()}`
+      const isIn = entersApp(channelId)
+      const query = { endpoint: `PJSIP/${number}@world`, app: APP, channelId }
+      await ask('POST', '/channels/create', query, { variables: { 'CONNECTEDLINE(num)': from } })
+      await isIn
+      await ask('POST', `/channels/${channelId}/dial`, { timeout: RING_SECONDS })
+      return channelId
+    },
+    /** The SIP status with which a call of an outside caller was refused; undefined: it has not ended. */
+    endOf: (channelId: string): number | undefined => ends.get(channelId),
+    /** All calls of the outside world, oldest first. */
+    channels: (): Promise<readonly Pick<Listed, 'id' | 'state'>[]> => listed('PJSIP/world-'),
+    hangup: async (channelId: string): Promise<void> => void (await ask('DELETE', `/channels/${channelId}`)),
+    hold: async (channelId: string, isHeld: boolean): Promise<void> =>
+      void (await ask(isHeld ? 'POST' : 'DELETE', `/channels/${channelId}/hold`)),
+    /** The outside party sends a tone until its call ends. */
+    sendTone: async (channelId: string): Promise<void> =>
+      void (await ask('POST', `/channels/${channelId}/play`, { media: 'tone:dial' })),
+    /**
+     * Records for half a second the audio that Asterisk sends to a phone. Resolves to its loudest sample, from 0 to 1. Without a
+     * call on the phone's line, Asterisk sends none: 0.
+     */
+    async loudnessAt(endpoint: string): Promise<number> {
+      const [phone] = await listed(`PJSIP/${endpoint}-`)
+      if (phone === undefined) throw new Error(`${endpoint} has no call`)
+      const name = randomUUID()
+      const snoop = `world-${name}`
+      const isIn = entersApp(snoop)
+      await ask('POST', `/channels/${phone.id}/snoop/${snoop}`, { spy: 'out', app: APP })
+      await isIn
+      await ask('POST', `/channels/${snoop}/record`, { name, format: 'wav' })
+      await sleep(RECORDED_MS)
+      await ask('POST', `/recordings/live/${name}/stop`)
+      const wav = (await ask('GET', `/recordings/stored/${name}/file`)) as Buffer
+      await ask('DELETE', `/channels/${snoop}`)
+      const samples = Array.from({ length: Math.max(0, (wav.length - HEADER_BYTES) >> 1) }, (_, at) =>
+        Math.abs(wav.readInt16LE(HEADER_BYTES + 2 * at)),
+      )
+      return Math.max(0, ...samples) / LOUDEST
+    },
+    /** False after Asterisk has stopped. */
+    get isOpen(): boolean {
+      return socket.readyState === WebSocket.OPEN
+    },
+    close(): void {
+      socket.close()
+      void dispatcher.destroy()
+    },
+  }
+}

@@ -1,0 +1,12 @@
+import { join } from 'node:path'
+
+/** The root of the repository. Both the source and the built version of this file are three folders below it. */
+export const repository = join(import.meta.dirname, '..', '..', '..')
+
+export const composeFile = join(repository, 'docker-compose.yml')
+/** Added by `make up`: the ports on which processes of this machine reach RabbitMQ and Redis. */
+export const composePortsFile = join(repository, 'tools', 'test-servers', 'compose.ports.yml')
+export const rabbitmqConfigFile = join(repository, 'infra', 'rabbitmq', 'rabbitmq.conf')
+export const rabbitmqMembersConfigFile = join(repository, 'infra', 'rabbitmq', 'members.conf')
+export const rabbitmqAdvancedConfigFile = join(repository, 'infra', 'rabbitmq', 'advanced.config')
+export const redisConfigFile = join(repository, 'infra', 'redis', 'redis.conf')
