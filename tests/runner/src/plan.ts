@@ -27,10 +27,10 @@ const shards = (project: string, count: number): readonly Part[] =>
 /** What `make test` and `make test-long` run. The long ones need a quiet machine. */
 const PLANS = {
   test: {
-    parts: (): Part[] => [part('browser'), ...shards('e2e', 2), ...shards('it', 4), ...shards('unit', 2)],
+    parts: [part('browser'), ...shards('e2e', 2), ...shards('it', 4), ...shards('unit', 2)],
     lanes: LANES,
   },
-  'test-long': { parts: (): Part[] => [part('long'), part('browser-long')], lanes: 1 },
+  'test-long': { parts: [part('long'), part('browser-long')], lanes: 1 },
 }
 
 export type PlanName = keyof typeof PLANS
@@ -46,7 +46,7 @@ export function planOf(name: PlanName, patterns: readonly string[]): Plan {
   const { parts, lanes } = PLANS[name]
   return {
     first: part('preflight'),
-    parts: parts().map((each) => ({ ...each, args: [...each.args, ...chosen] })),
+    parts: parts.map((each) => ({ ...each, args: [...each.args, ...chosen] })),
     lanes,
   }
 }

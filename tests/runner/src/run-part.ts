@@ -37,7 +37,7 @@ export type Message =
   | { readonly kind: 'complete' }
 
 /** The global set-ups of Jest say why servers do not start. */
-export type Sent = (Message | { readonly kind: 'unavailable'; readonly cause: string }) & { readonly number: number }
+type Sent = (Message | { readonly kind: 'unavailable'; readonly cause: string }) & { readonly number: number }
 
 export interface Observer {
   fileBegan(part: Part, path: string): void
