@@ -62,7 +62,7 @@ async function expectNothingLeft({ pids, data }: Awaited<ReturnType<typeof serve
 test.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGKILL'] as const)(
   'after %s, nothing of the run is left within ten seconds',
   async (signal) => {
-    const { runner, said } = start([...node, 'servers', 'servers'])
+    const { runner, said } = start([...node, 'servers', 'servers', 'servers'])
     const servers = await serversIn(said)
     expect(servers.pids.filter(isRunning)).toEqual(servers.pids)
     const ended = once(runner, 'exit')

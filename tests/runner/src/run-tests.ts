@@ -36,25 +36,29 @@ export async function runTests(settings: RunSettings): Promise<RunEnd> {
   const run = openTestRun()
   const progress = createProgress(settings.terminal)
   const interrupted = interruption()
-  const work = runAll(settings, run, progress).catch((error: unknown): RunEnd => {
+  const ending = new AbortController()
+  const work = runAll(settings, run, progress, ending.signal).catch((error: unknown): RunEnd => {
     if (!(error instanceof ServersUnavailable || error instanceof BuildFailed)) throw error
     return { kind: 'impossible', cause: error.message }
   })
   try {
     return await Promise.race([work, interrupted.then((signal): RunEnd => ({ kind: 'interrupted', signal }))])
   } finally {
-    // What still runs fails from now on, because its processes are ended.
+    // What still runs fails from now on, because its processes are ended. Nothing more begins.
     progress.mute()
+    ending.abort()
     work.catch(() => {})
     await run.close()
   }
 }
 
-async function runAll(settings: RunSettings, run: TestRun, progress: Progress): Promise<RunEnd> {
+async function runAll(settings: RunSettings, run: TestRun, progress: Progress, ending: AbortSignal): Promise<RunEnd> {
   const { plan, root, program, build, expectedMs } = settings
   const leftovers: string[] = []
   const runOne = async (part: Part): Promise<PartResult> => {
+    ending.throwIfAborted()
     const result = await runPart(part, { program, root, env: run.environment(part.name), observer: progress })
+    ending.throwIfAborted()
     if (result.problem !== undefined) progress.say(`FAIL ${result.problem}`)
     // A process that ended early left what it had started. Otherwise, each test ends what it starts.
     const left = await run.clear(part.name)
