@@ -1,10 +1,14 @@
 import type { ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Metrics } from './metrics.ts'
+import { oneRequestAtATime } from './one-request-at-a-time.ts'
 import { VERSION } from './version.ts'
 
 /** An import of this module would load all of Node's `fetch` at start, for its re-exports: a fifth of a service's start. */
 const { createServer } = process.getBuiltinModule('node:http')
+
+/** More than the kubelet, Prometheus and a person need. */
+const MAX_CONNECTIONS = 200
 
 /** Conditions that must hold for the process to be ready, by name. */
 export type ReadinessChecks = Readonly<Record<string, () => boolean>>
@@ -28,7 +32,7 @@ export async function startHealthServer({ port, metrics }: { readonly port: numb
     Object.entries(readiness).map(([check, holds]) => ({ labels: { check }, value: holds() ? 1 : 0 })),
   )
 
-  const server = createServer((request, response) => {
+  const answerRequest = oneRequestAtATime((request, response) => {
     switch (request.url?.split('?')[0]) {
       case '/healthz':
         return answer(response, 200, { status: 'ok', version: VERSION })
@@ -51,6 +55,8 @@ export async function startHealthServer({ port, metrics }: { readonly port: numb
         return answer(response, 404, { status: 'not found' })
     }
   })
+  const server = createServer(answerRequest)
+  server.maxConnections = MAX_CONNECTIONS
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, resolve)

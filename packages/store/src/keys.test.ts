@@ -41,6 +41,7 @@ test('keys that change in one step share a cluster slot', () => {
       const subscriptions = [
         keys.revisionKey(owner),
         keys.subscriptionOrderKey(owner),
+        keys.subscriptionBytesKey(owner),
         keys.subscriptionChangesKey(owner),
       ]
       expect(new Set(subscriptions.map(hashTag))).toEqual(new Set([hashTag(keys.subscriptionsKey(owner))]))

@@ -44,6 +44,20 @@ export const createTimeCursor = (kind: string) => createListCursor(kind, /^\d{1,
 /** Converts a time in µs, as Redis formats the score, to ISO 8601, UTC. */
 export const isoTime = (since: string): string => new Date(Math.floor(Number(since) / 1_000)).toISOString()
 
+/** Of the items of a page, as JSON. A page ends with the item that reaches it. */
+const MAX_PAGE_BYTES = 1_024 * 1_024
+
+/** Counts the items of a page. Its function adds one, and returns whether there is room for another. */
+export function createPageRoom(limit: number, mostBytes = MAX_PAGE_BYTES): (item: unknown) => boolean {
+  let left = limit
+  let bytesLeft = mostBytes
+  return (item) => {
+    left -= 1
+    bytesLeft -= Buffer.byteLength(JSON.stringify(item))
+    return left > 0 && bytesLeft > 0
+  }
+}
+
 interface Listing<Entry> {
   readonly limit: number
   /** From the beginning of the page on, a part at a time. */
@@ -63,6 +77,8 @@ export async function collectPage<Entry, Item>(
   mostScanned = 1_000,
 ): Promise<Page<Item>> {
   const items: Item[] = []
+  const add = createPageRoom(limit)
+  let hasRoom = true
   let end: Entry | undefined
   let scanned = 0
   for await (const some of entries) {
@@ -70,8 +86,11 @@ export async function collectPage<Entry, Item>(
     for (const [i, entry] of some.entries()) {
       const item = loaded[i]
       // Only a further item shows that there is another page.
-      if (item !== undefined && items.length === limit && end !== undefined) return { items, nextCursor: cursorOf(end) }
-      if (item !== undefined) items.push(item)
+      if (item !== undefined && !hasRoom && end !== undefined) return { items, nextCursor: cursorOf(end) }
+      if (item !== undefined) {
+        items.push(item)
+        hasRoom = add(item)
+      }
       end = entry
     }
     scanned += some.length

@@ -10,6 +10,7 @@ import { openConsole } from './http/console/mount-console.ts'
 import { openFeatures } from './http/feature.ts'
 import { type IdempotencyTiming, openIdempotency } from './http/idempotency.ts'
 import { createLimitClient } from './http/limits/limit-client.ts'
+import { connectionLimitsOf } from './http/limits/limit-connections.ts'
 import { createLimitExpensive } from './http/limits/limit-expensive.ts'
 import { withDocument } from './http/openapi/document-routes.ts'
 import { createApp } from './http/server/create-app.ts'
@@ -73,7 +74,10 @@ export async function startApi(options: StartApiOptions) {
     observe: observeRequests({ log, metrics, tracing, traceOfRequest }),
     console: webConsole,
   })
-  const server = await startHttpServer(config.API_PORT, app, options.deadlines)
+  const server = await startHttpServer(config.API_PORT, app, {
+    deadlines: options.deadlines,
+    limits: connectionLimitsOf(config),
+  })
   shutdown.defer('http', () => server.close())
   shutdown.defer('streams', features.endRequests)
   return {

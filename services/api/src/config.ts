@@ -69,6 +69,14 @@ export const apiFields = {
     'Requests of one client in a window, such as `600/1m`, or `off` ([security](security.md)).',
     rate('6000/1m'),
   ),
+  CONNECTION_LIMIT: described(
+    'Connections that one api process keeps open ([limits](limits.md#connections)).',
+    integer({ min: 10, max: 1_000_000 }, 5_000),
+  ),
+  CONNECTION_LIMIT_PER_ADDRESS: described(
+    'Of these, connections of one address that is neither in `TRUST_PROXY` nor in `TRUSTED_NETWORKS`.',
+    integer({ min: 1, max: 1_000_000 }, 1_000),
+  ),
   IDEMPOTENCY_LIMIT_PER_CLIENT: described(
     'Idempotency keys kept per client; the oldest are forgotten first. About 1.1 KB of Redis memory each.',
     integer({ min: 100, max: 100_000_000 }, 100_000),
@@ -114,6 +122,10 @@ export const apiFields = {
   SUBSCRIPTION_LIMIT_PER_TENANT: described(
     'Subscriptions that a tenant can have ([limits](limits.md)); about 1 KB of Redis memory each.',
     integer({ min: 1, max: 10_000_000 }, 100_000),
+  ),
+  SUBSCRIPTION_BYTES_PER_TENANT: described(
+    'Bytes that the subscriptions of a tenant can have together in Redis. Each has 0.5 KB and its texts, headers and filter, 18 KB at most.',
+    integer({ min: 32_768, max: 1_000_000_000_000 }, 48_000_000),
   ),
   PARKED_LIMIT_PER_SUBSCRIPTION: sharedFields.PARKED_LIMIT_PER_SUBSCRIPTION,
   STATISTICS_SUBSCRIPTIONS: sharedFields.STATISTICS_SUBSCRIPTIONS,

@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os'
+
 /** One Jest process. It runs one file at a time. */
 export interface Part {
   readonly name: string
@@ -13,8 +15,14 @@ export interface Plan {
   readonly lanes: number
 }
 
-/** Tests wait for other processes three quarters of their time, so four files can share two cores. */
-const LANES = 4
+/** Tests wait for other processes two thirds of their time, so three files can share a core. */
+const LANES_PER_CORE = 3
+/** Jest, its servers and the services that it starts. */
+const LANE_BYTES = 2 ** 30
+const LANES = Math.max(
+  2,
+  Math.min(LANES_PER_CORE * availableParallelism(), Math.floor(process.availableMemory() / LANE_BYTES)),
+)
 
 const part = (project: string, ...args: string[]): Part => ({ name: project, project, args })
 
@@ -27,7 +35,7 @@ const shards = (project: string, count: number): readonly Part[] =>
 /** What `make test` and `make test-long` run. The long ones need a quiet machine. */
 const PLANS = {
   test: {
-    parts: [part('browser'), ...shards('e2e', 2), ...shards('it', 4), ...shards('unit', 2)],
+    parts: [...shards('e2e', 2), ...shards('it', 3), part('browser'), part('unit')],
     lanes: LANES,
   },
   'test-long': { parts: [part('long'), part('browser-long')], lanes: 1 },

@@ -43,7 +43,7 @@ export const platformEventSchema = objectSchema({
   eventId: { type: 'string', format: 'uuid' },
   eventType: { type: 'string', enum: EVENT_TYPES },
   // Must be UTC: the value is passed on unchanged, and the specification promises UTC.
-  occurredAt: { type: 'string', format: 'date-time', pattern: '^\\S+T\\S+Z$' },
+  occurredAt: { type: 'string', format: 'date-time', pattern: '^[^\\sT]+T[^\\sZ]+Z$' },
   tenant: { type: ['string', 'null'], minLength: 1, maxLength: 128 },
   data: { type: 'object' },
 })

@@ -57,7 +57,7 @@ export const integer = (range: { min: number; max: number }, fallback?: number):
 export const fraction = (fallback?: number): Field<number> =>
   field((raw) => {
     const value = Number(raw)
-    if (!/^\d*\.?\d+$/.test(raw) || value > 1) throw new FieldError('must be a number from 0 to 1')
+    if (!/^(\d+|\d*\.\d+)$/.test(raw) || value > 1) throw new FieldError('must be a number from 0 to 1')
     return value
   }, fallback?.toString())
 

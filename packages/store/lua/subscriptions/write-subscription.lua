@@ -1,17 +1,27 @@
 -- Writes one subscription if it has not changed since it was read. The new revision invalidates every cache.
 -- KEYS    1 the tenant's subscriptions   2 the tenant's revision   3 their order   4 their latest changes
---         5 their external ids
+--         5 their external ids   6 the bytes of their JSON   7 what is kept of this subscription once it is removed
 -- ARGV    1 id   2 JSON as read, '' for none   3 JSON to write, '' to remove   4 the new revision   5 its place in the order
 --         6 from how many subscriptions on changes are listed   7 most changes   8 retention of the changes in ms
 --         9 subscriptions that a tenant can have, '' for any number   10 external id as read, '' for none   11 to write
--- result  1 written, 0 changed by another writer since it was read, 2 there are too many for a new one; or the id of the
---         subscription that has the external id
+--         12 bytes that a tenant can have, '' for any number   13 what is kept of a removed subscription, '' for nothing
+--         14 for how long, in ms
+-- result  1 written, 0 changed by another writer since it was read, 2 there are too many for a new one, 3 they would have
+--         too many bytes; or the id of the subscription that has the external id
 local present = redis.call('HGET', KEYS[1], ARGV[1]) or ''
 if present ~= ARGV[2] then
   return 0
 end
 if present == '' and ARGV[9] ~= '' and redis.call('HLEN', KEYS[1]) >= tonumber(ARGV[9]) then
   return 2
+end
+local growth = #ARGV[3] - #present
+if growth > 0 and ARGV[12] ~= '' then
+  -- A tenth is left for changes, so that a subscription can be disabled and its secret rotated at the limit.
+  local most = tonumber(ARGV[12]) * (present == '' and 1 or 1.1)
+  if tonumber(redis.call('GET', KEYS[6]) or 0) + growth > most then
+    return 3
+  end
 end
 local before, after = ARGV[10], ARGV[11]
 if after ~= '' then
@@ -31,6 +41,9 @@ end
 if ARGV[3] ~= '' then
   redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
 end
+if ARGV[13] ~= '' then
+  redis.call('SET', KEYS[7], ARGV[13], 'PX', ARGV[14])
+end
 if before ~= '' and before ~= after and redis.call('HGET', KEYS[5], before) == ARGV[1] then
   redis.call('HDEL', KEYS[5], before)
 end
@@ -38,6 +51,11 @@ if after ~= '' then
   redis.call('HSET', KEYS[5], after, ARGV[1])
 end
 redis.call('SET', KEYS[2], ARGV[4])
+if redis.call('HLEN', KEYS[1]) == 0 then
+  redis.call('DEL', KEYS[6])
+else
+  redis.call('INCRBY', KEYS[6], growth)
+end
 -- Without the mark of the previous revision, an earlier version has written in between. Then the order is left alone: it
 -- does not match the revision, so the next reader rebuilds it.
 if redis.call('ZREM', KEYS[3], mark) == 1 then

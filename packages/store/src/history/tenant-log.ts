@@ -1,7 +1,15 @@
 import { type DeliveryId, deliveryIdOf, type EventType, type SubscriptionId, type Tenant } from '@switchhook/contracts'
 import { type ListedDelivery, pendingDelivery, readListed } from '../deliveries/listed-delivery.ts'
 import { eventKey, eventsKey, subscriptionsKey } from '../keys.ts'
-import { createListCursor, lowerBound, newestEntries, type Page, type RangeQuery, upperBound } from '../paging.ts'
+import {
+  createListCursor,
+  createPageRoom,
+  lowerBound,
+  newestEntries,
+  type Page,
+  type RangeQuery,
+  upperBound,
+} from '../paging.ts'
 import { pipeline, type Redis, run } from '../redis/redis.ts'
 import { parseSubscription } from '../subscriptions/stored-subscription.ts'
 import { fitsEvent, type ListedEvent, parseEntry } from './event-list.ts'
@@ -97,6 +105,8 @@ export function createTenantLog(redis: Redis) {
     async page(tenant: Tenant, query: TenantLogQuery): Promise<Page<ListedDelivery>> {
       const { limit, cursor, fromMs, toMs, subscriptionId: only, matches } = query
       const items: ListedDelivery[] = []
+      const add = createPageRoom(limit)
+      let hasRoom = true
       let place = cursor === undefined ? undefined : placeOf(cursors.parse(cursor))
       let loaded = 0
       for (let searched = 0; searched < MAX_EVENTS; searched += EVENTS_AT_ONCE) {
@@ -112,8 +122,9 @@ export function createTenantLog(redis: Redis) {
         for (const [i, candidate] of some.entries()) {
           const item = found[i]
           if (item === undefined || !matches(item)) continue
-          if (items.length === limit) return { items, nextCursor: cursorOf(candidate) }
+          if (!hasRoom) return { items, nextCursor: cursorOf(candidate) }
           items.push(item)
+          hasRoom = add(item)
         }
         loaded += some.length
         const next = all[some.length]

@@ -67,7 +67,7 @@ export interface ScriptReplies {
   'subscriptions/build-order': void
   'subscriptions/read-changes': [revision: string, ...idsAndSubscriptions: string[]] | null
   'subscriptions/read-places': string[] | null
-  'subscriptions/write-subscription': 0 | 1 | 2 | string
+  'subscriptions/write-subscription': 0 | 1 | 2 | 3 | string
 }
 
 export type ScriptName = keyof ScriptReplies

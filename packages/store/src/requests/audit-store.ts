@@ -25,8 +25,8 @@ export interface NewAuditEntry {
   readonly entry: unknown
 }
 
-/** The place of an entry is its id in its stream, which no entry of another list of the tenant has. */
-const cursors = createListCursor('', /^\d{1,16}-\d{1,16}$/)
+/** The place of an entry is its id in its stream, which no entry of another list of the tenant has. Redis knows nothing before 0-0. */
+const cursors = createListCursor('', /^[1-9]\d{0,15}-\d{1,16}$/)
 
 export type AuditStore = ReturnType<typeof createAuditStore>
 

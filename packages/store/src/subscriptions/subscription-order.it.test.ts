@@ -95,6 +95,31 @@ test('a subscription that is created or removed between two pages moves no other
   expect(rest).toEqual({ items: [...all.slice(2), later], nextCursor: null })
 })
 
+test('a tenant cannot have more bytes of subscriptions than the limit; small ones, changes and deletions pass', async () => {
+  const limited = createSubscriptionStore(redis, undefined, { mostBytesPerTenant: 8_000 })
+  const heavy = (index: number) => ({ ...subscription(index), description: 'x'.repeat(3_000) })
+  const [first] = [await limited.create(heavy(0)), await limited.create(heavy(1))]
+  await expect(limited.create(heavy(2))).rejects.toMatchObject({ code: 'too-many-subscriptions' })
+  const small = await limited.create(subscription(2))
+  const grow = limited.revise(TENANT, small.id, (present) => ({ ...present, description: 'x'.repeat(3_000) }))
+  await expect(grow).rejects.toMatchObject({ code: 'too-many-subscriptions' })
+  expect(await limited.revise(TENANT, first.id, (present) => ({ ...present, enabled: false }))).toBeDefined()
+  await limited.remove(TENANT, first.id)
+  expect(await limited.create(heavy(3))).toBeDefined()
+  expect(await limited.create({ ...heavy(4), tenant: 'globex' })).toBeDefined()
+})
+
+test('a page ends at a mebibyte; the next one begins after it', async () => {
+  const heavy = Array.from({ length: 100 }, (_, index) => ({ ...subscription(index), description: 'x'.repeat(16_000) }))
+  for (const one of heavy) await store.create(one)
+  const first = await store.page(TENANT, { limit: 1_000 })
+  expect(first.items.length).toBeGreaterThan(50)
+  expect(first.items.length).toBeLessThan(70)
+  const second = await store.page(TENANT, { limit: 1_000, cursor: first.nextCursor ?? '' })
+  expect([...first.items, ...second.items]).toEqual(heavy)
+  expect(second.nextCursor).toBeNull()
+})
+
 test('a tenant cannot have more subscriptions than the limit, and can write those that it has', async () => {
   const limited = createSubscriptionStore(redis, undefined, { mostPerTenant: 3 })
   const all = Array.from({ length: 6 }, (_, index) => subscription(index))

@@ -7,7 +7,16 @@ import {
   type SubscriptionId,
   type Tenant,
 } from '@switchhook/contracts'
-import { externalIdsKey, revisionKey, subscriptionChangesKey, subscriptionOrderKey, subscriptionsKey } from '../keys.ts'
+import {
+  type Endpoint,
+  externalIdsKey,
+  removedSubscriptionKey,
+  revisionKey,
+  subscriptionBytesKey,
+  subscriptionChangesKey,
+  subscriptionOrderKey,
+  subscriptionsKey,
+} from '../keys.ts'
 import type { Page, PageQuery } from '../paging.ts'
 import { type Redis, run, runScript } from '../redis/redis.ts'
 import { parseSubscription, subscriptionToText } from './stored-subscription.ts'
@@ -23,7 +32,23 @@ const CHANGES = {
 }
 const CHANGES_RETENTION_MS = 86_400_000
 
-const KEYS = [subscriptionsKey, revisionKey, subscriptionOrderKey, subscriptionChangesKey, externalIdsKey]
+const KEYS = [
+  subscriptionsKey,
+  revisionKey,
+  subscriptionOrderKey,
+  subscriptionChangesKey,
+  externalIdsKey,
+  subscriptionBytesKey,
+]
+
+const TOO_MANY_BYTES =
+  'The subscriptions of the tenant have too many bytes. Delete some, or shorten their filters, headers and descriptions.'
+
+/** What decides how deliveries of a deleted subscription that have already failed are sent. */
+export type RemovedSubscription = Pick<Subscription, 'url' | 'signing' | 'headers'>
+
+/** Deliveries of a deleted subscription can be sent again as long as they are kept while parked. The default of the workers. */
+const REMOVED_RETENTION_MS = 30 * 86_400_000
 
 export type SubscriptionStore = ReturnType<typeof createSubscriptionStore>
 
@@ -38,7 +63,11 @@ export function createSubscriptionStore(
   limits: {
     /** Subscriptions that a tenant can have. Absent: any number. */
     readonly mostPerTenant?: number
+    /** Bytes that they can have together, as stored. Absent: any number. */
+    readonly mostBytesPerTenant?: number
     readonly changes?: typeof CHANGES
+    /** How long `findRemoved` finds a deleted subscription. */
+    readonly removedRetentionMs?: () => Promise<number | undefined>
     readonly follower?: FollowerLimits
   } = {},
 ) {
@@ -61,17 +90,26 @@ export function createSubscriptionStore(
       if (written === read) return { before, after }
       const subscription = after ?? before
       const place = subscription === undefined ? '' : placeOf(subscription)
-      const keys = KEYS.map((key) => key(tenant))
+      const keys = [...KEYS.map((key) => key(tenant)), removedSubscriptionKey({ tenant, subscriptionId: id })]
       const { fromSubscriptions, most } = changes
       const bounds = [fromSubscriptions, most, CHANGES_RETENTION_MS, limits.mostPerTenant ?? '']
       const externalIds = [before?.externalId ?? '', after?.externalId ?? '']
-      const args = [id, read, written, randomUUID(), place, ...bounds, ...externalIds]
+      const mostBytes = limits.mostBytesPerTenant ?? ''
+      const removed = after === undefined && before !== undefined ? await removedArgs(before) : ['', '']
+      const args = [id, read, written, randomUUID(), place, ...bounds, ...externalIds, mostBytes, ...removed]
       const result = await runScript(redis, 'subscriptions/write-subscription', keys, args)
       if (result === 1) return { before, after }
       if (result === 2) throw new AppError('too-many-subscriptions')
+      if (result === 3) throw new AppError('too-many-subscriptions', { detail: TOO_MANY_BYTES })
       if (typeof result === 'string')
         throw new AppError('external-id-taken', { detail: `Subscription ${result} has this externalId.` })
     }
+  }
+
+  async function removedArgs({ url, signing, headers }: Subscription): Promise<[string, number | string]> {
+    if (signing === undefined && headers === undefined) return ['', '']
+    const removed: RemovedSubscription = { url, ...(signing && { signing }), ...(headers && { headers }) }
+    return [JSON.stringify(removed), (await limits.removedRetentionMs?.()) ?? REMOVED_RETENTION_MS]
   }
 
   async function find(tenant: Tenant, id: SubscriptionId): Promise<Subscription | undefined> {
@@ -110,6 +148,11 @@ export function createSubscriptionStore(
       return after
     },
     find,
+    /** A deleted subscription as it last was, with the secrets and headers that were valid then. */
+    async findRemoved(endpoint: Endpoint): Promise<RemovedSubscription | undefined> {
+      const stored = await redis[run]((commands) => commands.get(removedSubscriptionKey(endpoint)))
+      return stored === null ? undefined : (JSON.parse(stored) as RemovedSubscription)
+    },
     async findByExternalId(tenant: Tenant, externalId: string): Promise<Subscription | undefined> {
       const id = await redis[run]((commands) => commands.hget(externalIdsKey(tenant), externalId))
       if (id === null) await verify()
@@ -127,7 +170,7 @@ export function createSubscriptionStore(
     /**
      * Replaces a subscription by `next(present)`. `next` runs again if another writer changed the subscription in between;
      * if it throws, nothing is written. Resolves to the stored subscription; undefined if there is none with this id.
-     * @throws AppError `external-id-taken`
+     * @throws AppError `too-many-subscriptions` if it would grow beyond the limit in bytes, or `external-id-taken`
      */
     async revise(tenant: Tenant, id: SubscriptionId, next: (present: Subscription) => Subscription) {
       const { after } = await write(tenant, id, (present) => present && next(present))

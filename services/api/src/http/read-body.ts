@@ -50,9 +50,7 @@ const hasNoBody = ({ headers }: IncomingMessage): boolean =>
 /** The error for a body with these headers; undefined: the body can be read. */
 function unsupportedType(request: IncomingMessage): AppError | undefined {
   const [type = '', ...parameters] = (request.headers['content-type'] ?? '').toLowerCase().split(';')
-  const charset = parameters
-    .map((parameter) => /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/.exec(parameter)?.[1])
-    .find(Boolean)
+  const charset = parameters.map(charsetIn).find(Boolean)
   if (type.trim() !== 'application/json') return new AppError('unsupported-media-type')
   if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8') {
     return new AppError('unsupported-media-type', { detail: 'The charset must be utf-8.' })
@@ -61,6 +59,12 @@ function unsupportedType(request: IncomingMessage): AppError | undefined {
     return new AppError('unsupported-media-type', { detail: 'The body must not be compressed.' })
   }
   return undefined
+}
+
+/** The value of a parameter `charset="utf-8"`, if it is one. */
+function charsetIn(parameter: string): string | undefined {
+  const [name = '', value = ''] = parameter.split('=', 2)
+  return name.trim() === 'charset' ? value.trim().replaceAll('"', '') : undefined
 }
 
 /**

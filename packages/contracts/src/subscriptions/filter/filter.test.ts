@@ -183,6 +183,7 @@ describe('validation', () => {
     ['half a comparison', { [TYPE]: { cause: [{ numeric: ['>'] }] } }, '/call.status/cause/0/numeric', /comparisons/],
     ['an unknown operator', { [TYPE]: { cause: [{ numeric: ['!', 1] }] } }, '/call.status/cause/0/numeric', /<=/],
     ['a long text', { [TYPE]: { cli: ['x'.repeat(257)] } }, '/call.status/cli/0', /at most 256/],
+    ['many long texts', { [TYPE]: { cli: many(20).map((at) => `${at}${'ä'.repeat(120)}`) } }, '', /4096 bytes/],
     ['101 values', { [TYPE]: { cause: many(101) } }, '/call.status', /at most 100/],
     ['17 fields', { [TYPE]: Object.fromEntries(many(17).map((at) => [at, [1]])) }, '/call.status', /at most 16 fields/],
   ])('refuses %s', (_name, filter, pointer, detail) => {

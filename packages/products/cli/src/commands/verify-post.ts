@@ -58,8 +58,8 @@ export function verifyPost(file: Buffer, secrets: readonly string[], nowMs: numb
 const headersIn = (text: string): ReadonlyMap<string, string> =>
   new Map(
     text.split(/\r?\n/).flatMap((line) => {
-      const [, name, value = ''] = /^([\w-]+): *(.*?) *$/.exec(line) ?? []
-      return name === undefined ? [] : [[name.toLowerCase(), value] as const]
+      const [, name, value = ''] = /^([\w-]+):(.*)$/.exec(line) ?? []
+      return name === undefined ? [] : [[name.toLowerCase(), value.trim()] as const]
     }),
   )
 

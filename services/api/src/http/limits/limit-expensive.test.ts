@@ -11,7 +11,8 @@ const callerOf = (clientId: string, change: Partial<Caller> = {}): Caller => ({
 
 /** Starts work that ends when the test says so. */
 function scene(limits: { mostWaiting?: number; maxWaitMs?: number } = {}) {
-  const limited = createLimitExpensive({ mostWaiting: 2, maxWaitMs: 10_000, ...limits })
+  const client = { atATime: 1, mostWaiting: 2, maxWaitMs: 10_000, ...limits }
+  const limited = createLimitExpensive({ client, tenant: { ...client, atATime: 2 } })
   const running: string[] = []
   const endings = new Map<string, (error?: Error) => void>()
   const settled = () => new Promise((resolve) => void setImmediate(resolve))
@@ -97,5 +98,13 @@ test.each<[string, Caller]>([
   const { running, start } = scene({ mostWaiting: 0 })
   start('a')
   start('b', other)
+  expect(running).toEqual(['a', 'b'])
+})
+
+test('invented people of a tenant run a few at a time; another tenant does not wait', async () => {
+  const { running, start, end } = scene()
+  for (const subject of ['a', 'b', 'c', 'd']) start(subject, callerOf('crm', { subject }))
+  start('other', callerOf('crm', { tenant: 'globex', issuer: 'https://globex.example' }))
+  await end('none')
   expect(running).toEqual(['a', 'b'])
 })

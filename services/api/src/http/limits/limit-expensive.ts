@@ -1,25 +1,29 @@
-import { startDeadline } from '@switchhook/runtime'
+import { getOrCreate, startDeadline } from '@switchhook/runtime'
 import { retryAfter } from '../headered-error.ts'
 import { type Caller, limitedClientOf } from '../route.ts'
 
 export type LimitExpensive = ReturnType<typeof createLimitExpensive>
 
-/**
- * Of one client in this process. A page of a console sends fewer than ten. The wait is part of the lease of an idempotency
- * key, 30 s, and must leave most of it to the work.
- */
-const LIMITS = { mostWaiting: 50, maxWaitMs: 10_000 }
+interface TurnLimits {
+  readonly atATime: number
+  readonly mostWaiting: number
+  readonly maxWaitMs: number
+}
 
-/** The starts of the requests that wait, the oldest first. */
-type Queue = (() => void)[]
+/** Of one client, and of one tenant, in this process. A page of a console sends fewer than ten. */
+const LIMITS = {
+  client: { atATime: 1, mostWaiting: 50, maxWaitMs: 10_000 },
+  // The tenant's own identity provider names its clients and people, and can invent any number of them.
+  tenant: { atATime: 4, mostWaiting: 50, maxWaitMs: 10_000 },
+}
 
 /**
- * Runs one expensive request of a client at a time, which leaves the process to other clients. The others wait in the order
- * in which they came; only a client with many waiting ones is refused. Callers without a client have no limit.
+ * Runs one expensive request of a client, and a few of a tenant, at a time. This leaves the process to others, and bounds
+ * the large answers that a client does not read. Callers without a client have no limit.
  */
-export function createLimitExpensive({ mostWaiting, maxWaitMs } = LIMITS) {
-  /** Of the clients with a running request. */
-  const queues = new Map<string, Queue>()
+export function createLimitExpensive({ client, tenant } = LIMITS) {
+  const ofClient = createTurns(client)
+  const ofTenant = createTurns(tenant)
 
   /**
    * Runs the work once earlier work of the caller is done.
@@ -27,25 +31,42 @@ export function createLimitExpensive({ mostWaiting, maxWaitMs } = LIMITS) {
    * @throws HeaderedError `rate-limited` if too many of its requests wait, or this one waited too long
    */
   return async <Result>(caller: Caller, work: () => Promise<Result>, isClosed: () => boolean): Promise<Result> => {
-    const client = limitedClientOf(caller)
-    if (client === undefined) return work()
-    const running = queues.get(client)
-    const waiting = running ?? []
-    if (running === undefined) queues.set(client, waiting)
-    else if (waiting.length < mostWaiting) await turnIn(waiting, maxWaitMs)
+    const name = limitedClientOf(caller)
+    if (name === undefined) return work()
+    return ofClient(name, () =>
+      ofTenant(JSON.stringify(caller.tenant), async () => {
+        if (isClosed()) throw refused()
+        return await work()
+      }),
+    )
+  }
+}
+
+interface Turns {
+  running: number
+  /** The starts of the requests that wait, the oldest first. */
+  readonly waiting: (() => void)[]
+}
+
+/** Runs work of the same name in the order in which it came; only a name with many waiting requests is refused. */
+function createTurns({ atATime, mostWaiting, maxWaitMs }: TurnLimits) {
+  const byName = new Map<string, Turns>()
+  return async <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {
+    const turns = getOrCreate(byName, name, () => ({ running: 0, waiting: [] }))
+    if (turns.running < atATime) turns.running += 1
+    else if (turns.waiting.length < mostWaiting) await turnIn(turns.waiting, maxWaitMs)
     else throw refused()
     try {
-      if (isClosed()) throw refused()
       return await work()
     } finally {
-      const next = waiting.shift()
-      if (next === undefined) queues.delete(client)
-      else next()
+      const next = turns.waiting.shift()
+      if (next !== undefined) next()
+      else if (--turns.running === 0) byName.delete(name)
     }
   }
 }
 
-function turnIn(waiting: Queue, maxWaitMs: number): Promise<void> {
+function turnIn(waiting: Turns['waiting'], maxWaitMs: number): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const start = (): void => {
     deadline.stop()

@@ -1,5 +1,7 @@
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { eventually } from '@switchhook/testkit'
 import { startHttpServer } from './http-server.ts'
 
 /** More than fits into the buffers of a connection. */
@@ -13,7 +15,7 @@ test('a client that reads nothing of an answer loses its connection', async () =
       response.once('close', () => resolve(response.writableFinished))
       response.end(LARGE)
     },
-    { headersMs: 200, requestMs: 200, lingerMs: 0, unreadMs: 200 },
+    { deadlines: { headersMs: 200, requestMs: 200, lingerMs: 0, unreadMs: 200 } },
   )
   const socket = connect({ port: server.port, host: '127.0.0.1' })
   socket.on('error', () => {})
@@ -21,5 +23,54 @@ test('a client that reads nothing of an answer loses its connection', async () =
   socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
   expect(await isSent).toBe(false)
   socket.destroy()
+  await server.close()
+})
+
+const ANSWER = (_request: IncomingMessage, response: ServerResponse): void => void response.end('answered')
+
+/** The start of what the server sends to a client at this address; empty if it closes the connection. */
+function answerTo(localAddress: string, port: number): { readonly socket: Socket; readonly start: Promise<string> } {
+  const socket = connect({ port, host: '127.0.0.1', localAddress })
+  const { promise: start, resolve } = Promise.withResolvers<string>()
+  socket.on('error', () => {})
+  socket.once('data', (data) => resolve(String(data))).once('close', () => resolve(''))
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  return { socket, start }
+}
+
+test('requests that are sent ahead are not handled; the same requests one after the other are', async () => {
+  let handled = 0
+  const server = await startHttpServer(0, (request, response) => {
+    handled += 1
+    ANSWER(request, response)
+  })
+  const socket = connect({ port: server.port, host: '127.0.0.1' })
+  socket.on('error', () => {}).resume()
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2_000))
+  await once(socket, 'close')
+  expect(handled).toBeLessThanOrEqual(1)
+  for (let n = 0; n < 20; n++) await (await fetch(`http://127.0.0.1:${server.port}/`)).text()
+  expect(handled).toBeGreaterThanOrEqual(20)
+  await server.close()
+})
+
+test('an address with too many connections gets no further one; others do, and it does once one has ended', async () => {
+  const isExempt = (address: string | undefined): boolean => address?.endsWith('127.0.0.3') === true
+  const server = await startHttpServer(0, ANSWER, {
+    deadlines: { lingerMs: 0 },
+    limits: { total: 6, perAddress: 2, isExempt },
+  })
+  const ask = async (address: string) => {
+    const { socket, start } = answerTo(address, server.port)
+    return { socket, isAnswered: (await start).includes('answered') }
+  }
+  const [first, second] = [await ask('127.0.0.1'), await ask('127.0.0.1')]
+  expect([first, second, await ask('127.0.0.1')].map(({ isAnswered }) => isAnswered)).toEqual([true, true, false])
+  expect((await ask('127.0.0.2')).isAnswered).toBe(true)
+  for (let n = 0; n < 3; n++) expect((await ask('127.0.0.3')).isAnswered).toBe(true)
+  // Six in all.
+  expect((await ask('127.0.0.2')).isAnswered).toBe(false)
+  first.socket.destroy()
+  await eventually(async () => expect((await ask('127.0.0.1')).isAnswered).toBe(true))
   await server.close()
 })

@@ -3,7 +3,8 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { AppError, toProblem } from '@switchhook/contracts'
-import { startDeadline } from '@switchhook/runtime'
+import { oneRequestAtATime, startDeadline } from '@switchhook/runtime'
+import { type ConnectionLimits, limitConnections } from '../limits/limit-connections.ts'
 
 /** An import of this module would load all of Node's `fetch` at start, for its re-exports. */
 const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http')
@@ -29,7 +30,11 @@ const LAST_REQUESTS_MS = 5_000
 /** Without a listener, Node itself answers an unknown `Expect`, without a body. */
 const REQUEST_EVENTS = ['request', 'checkExpectation'] as const
 
-export async function startHttpServer(port: number, listener: RequestListener, deadlines?: ClientDeadlines) {
+export async function startHttpServer(
+  port: number,
+  listener: RequestListener,
+  { deadlines, limits }: { readonly deadlines?: ClientDeadlines | undefined; readonly limits?: ConnectionLimits } = {},
+) {
   const { headersMs, requestMs, lingerMs, unreadMs } = { ...DEADLINES, ...deadlines }
   const server = createServer({
     headersTimeout: headersMs,
@@ -39,15 +44,20 @@ export async function startHttpServer(port: number, listener: RequestListener, d
     // Node would answer without a body.
     requireHostHeader: false,
   })
-  const close = prepareClose(server, { lingerMs, unfinishedMs: Math.min(requestMs, LAST_REQUESTS_MS), unreadMs })
-  for (const event of REQUEST_EVENTS) server.on(event, requireTarget(listener))
+  if (limits !== undefined) limitConnections(server, limits)
+  const ending = prepareClose(server, { lingerMs, unfinishedMs: Math.min(requestMs, LAST_REQUESTS_MS), unreadMs })
+  const answerOne = oneRequestAtATime((request, response) => {
+    ending.follow(request, response)
+    requireTarget(listener)(request, response)
+  })
+  for (const event of REQUEST_EVENTS) server.on(event, answerOne)
   server.on('clientError', answerBadClient)
   server.on('connect', refuseTunnel)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, resolve)
   })
-  return { port: (server.address() as AddressInfo).port, close }
+  return { port: (server.address() as AddressInfo).port, close: ending.close }
 }
 
 /** RFC 9112, section 3.2: a request with a bad target, or of HTTP/1.1 without `Host`, is answered 400. */
@@ -105,16 +115,17 @@ const BAD_CLIENTS: Readonly<Record<string, readonly [status: number, detail: str
 }
 
 /**
- * Its function ends each connection after its next response, for at most `lingerMs`. Then it accepts no more connections,
+ * `close` ends each connection after its next response, for at most `lingerMs`. Then it accepts no more connections,
  * and closes idle ones immediately and the others after their response: Node's own `close` keeps those that never carried a
  * request, and stops enforcing the deadlines of the others. Resolves once every request in flight is answered.
+ * `follow` is called with each request.
  * @param unfinishedMs time for a client to finish sending its request
  * @param unreadMs how long it may read nothing of an answer
  */
 function prepareClose(
   server: Server,
   { lingerMs, unfinishedMs, unreadMs }: Readonly<Record<'lingerMs' | 'unfinishedMs' | 'unreadMs', number>>,
-): () => Promise<void> {
+): { readonly follow: RequestListener; readonly close: () => Promise<void> } {
   /** The response that is in progress on each connection. */
   const connections = new Map<Socket, ServerResponse | undefined>()
   let isDraining = false
@@ -137,9 +148,8 @@ function prepareClose(
       if (connections.get(socket) === response) connections.set(socket, undefined)
     })
   }
-  for (const event of REQUEST_EVENTS) server.on(event, follow)
 
-  return async () => {
+  const close = async (): Promise<void> => {
     isDraining = true
     for (const response of connections.values()) {
       if (response?.headersSent === false) response.setHeader('Connection', 'close')
@@ -160,4 +170,5 @@ function prepareClose(
     await promise
     deadline.stop()
   }
+  return { follow, close }
 }

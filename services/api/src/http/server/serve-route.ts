@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import type { Request, RequestHandler, Response } from 'express'
 import type { Audit } from '../audit/audit-log.ts'
 import type { Authenticate } from '../auth/open-auth.ts'
 import { ifMatchOf } from '../entity-tag.ts'
 import { openEventOutput } from '../event-output.ts'
+import { fillPage } from '../fill-page.ts'
 import { type AnswerOnce, idempotencyKeyOf } from '../idempotency.ts'
 import type { LimitClient } from '../limits/limit-client.ts'
 import type { LimitExpensive } from '../limits/limit-expensive.ts'
@@ -65,22 +67,27 @@ export function serveRoute(route: Route, steps: RequestSteps): RequestHandler {
     const { requestId, traceId } = context
     const origin = { address: ip, userAgent: request.get('user-agent'), requestId, traceId }
     // Inside answerOnce: a replayed answer was audited when it was given first.
-    const handle = (request: RouteRequest): Promise<Answer> => {
-      const work = (): Promise<Answer> => audit(route, request, origin)
-      return route.isExpensive === true ? limitExpensive(caller, work, request.isClosed) : work()
-    }
-    const answer =
-      key === undefined
-        ? await handle(asked)
-        : await answerOnce({ key, method, path: request.path, reread: route.reread }, asked, handle)
-    setHeaders(response, answer.headers)
-    if (answer.stream !== undefined) {
+    const ask = (request: RouteRequest): Promise<Answer> => audit(route, request, origin)
+    const isPaged = route.query !== undefined && 'cursor' in route.query
+    const handle = (request: RouteRequest): Promise<Answer> => (isPaged ? fillPage(request, ask) : ask(request))
+    const respond = async (): Promise<void> => {
+      const answer =
+        key === undefined
+          ? await handle(asked)
+          : await answerOnce({ key, method, path: request.path, reread: route.reread }, asked, handle)
+      setHeaders(response, answer.headers)
+      if (answer.stream === undefined) return sendJson(response, answer.status, bodyOf(answer))
       const output = openEventOutput(response)
       answer.stream(output)
       if (request.method === 'HEAD') output.end()
-      return
     }
-    await sendJson(response, answer.status, bodyOf(answer))
+    if (route.isExpensive !== true) return respond()
+    const respondFully = async (): Promise<void> => {
+      await respond()
+      // Answers that a client does not read would otherwise add up.
+      if (!response.closed) await once(response, 'close')
+    }
+    return limitExpensive(caller, respondFully, asked.isClosed)
   }
 }
 
