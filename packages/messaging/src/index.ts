@@ -34,7 +34,6 @@ export {
   LANES,
   laneQueues,
   MAX_SHARDS,
-  memberWaitMs,
   packetQueues,
   Queue,
   REVISION_HEADER,

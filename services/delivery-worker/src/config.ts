@@ -1,5 +1,5 @@
 import { DEFAULT_RETRY_WAITS } from '@switchhook/contracts'
-import { MAX_SHARDS, memberWaitMs } from '@switchhook/messaging'
+import { MAX_SHARDS } from '@switchhook/messaging'
 import {
   type Config,
   commonFields,
@@ -111,21 +111,16 @@ export const policyOf = (config: WorkerConfig): DeliveryPolicy => ({
   },
 })
 
-/** How long the copy of a member of a packet waits, in ms. It is a wait of the topology. */
-export const copyWaitMsOf = (config: WorkerConfig): number => memberWaitMs(config.DELIVERY_TIMEOUT)
-
 /** How long the record of a delivery is kept, by its state, in ms. */
 export function retentionOf(config: WorkerConfig) {
   const { DELIVERY_RETRY_WAITS: waitsMs, BREAKER_COOLDOWN: cooldownMs } = config
-  const copyWaitMs = copyWaitMsOf(config)
   const scheduleMs = waitsMs.reduce((sum, waitMs) => sum + waitMs, 0)
   return {
     settledRetentionMs: config.DELIVERY_RETENTION,
     waitingRetentionMs: scheduleMs + OUTAGE_SLACK_MS,
     parkedRetentionMs: config.PARKED_RETENTION,
-    // A first message also waits as the copy of a member of a packet.
-    firstWaitMs: Math.max(waitsMs[0] ?? cooldownMs, copyWaitMs),
+    firstWaitMs: waitsMs[0] ?? cooldownMs,
     // The last slot is postponed by a cool-down or any wait.
-    longestWaitMs: Math.max(cooldownMs, copyWaitMs, ...waitsMs),
+    longestWaitMs: Math.max(cooldownMs, ...waitsMs),
   }
 }

@@ -19,7 +19,7 @@ import {
 } from '@switchhook/store'
 import { CONCURRENT_CHECKS, createCheckReceiver } from './checks/check-receiver.ts'
 import type { Clocks } from './clocks.ts'
-import { copyWaitMsOf, limitsOf, retentionOf, type WorkerConfig } from './config.ts'
+import { limitsOf, retentionOf, type WorkerConfig } from './config.ts'
 import { consumeDeliveries, mostPosts } from './consume-deliveries.ts'
 import { createAdmit } from './endpoint/admit.ts'
 import { createBreaker } from './endpoint/cooldown.ts'
@@ -58,7 +58,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     topology: async () => {
       const deliveryShards = config.DELIVERY_SHARDS
       shards = await countShards({ ...amqpAddress(config), log, name, configured: deliveryShards, namesOf: dueQueues })
-      const waitsMs = [...config.DELIVERY_RETRY_WAITS, cooldownMs, copyWaitMsOf(config)]
+      const waitsMs = [...config.DELIVERY_RETRY_WAITS, cooldownMs]
       return serviceTopology(waitsMs, { lanes: LANES, deliveryShards, packetShards: shards, others: dueQueues(shards) })
     },
   })
@@ -92,7 +92,13 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     },
     (found) => found.status === 'fulfilled' && found.value.subscription === undefined,
   )
-  const admit = createAdmit({ look, isFailing: breaker.isFailing, canSign: client.canSign, ...clocks })
+  const admit = createAdmit({
+    look,
+    isFailing: breaker.isFailing,
+    canSign: client.canSign,
+    findRemoved: subscriptions.findRemoved,
+    ...clocks,
+  })
   const isolation = createIsolation({
     turns: {
       least: config.SUBSCRIPTION_CONCURRENCY,

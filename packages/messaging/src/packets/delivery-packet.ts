@@ -9,10 +9,7 @@ export interface PackedDelivery {
   readonly headers: { readonly [Header in keyof DeliveryHeaders]?: unknown }
 }
 
-/**
- * Deliveries in one packet. More save little: RabbitMQ's cost of a message, divided by 16, is small compared with the rest. A
- * worker's prefetch counts packets as if each were full.
- */
+/** Deliveries in one packet. More save little: RabbitMQ's cost of a message, divided by 16, is small compared with the rest. */
 export const MAX_PACKET_MEMBERS = 16
 /** The bodies in one packet, as a worker holds them. */
 export const MAX_PACKET_BYTES = 128 * 1024

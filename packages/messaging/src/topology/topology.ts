@@ -98,11 +98,6 @@ export const waitQueues = (waitMs: number, shards: number): readonly string[] =>
 /** The wait queue of a subscription's shard: its messages return to that shard of due deliveries. */
 export const waitQueueFor = (subscription: SubscriptionId, waitMs: number, shards: number): string =>
   shardName(waitName(waitMs), shardFor(subscription, shards))
-/**
- * The wait of a delivery whose attempt may outlast its packet. It exceeds the attempt and what follows it, so that the ledger
- * drops the copy, and a broker or Redis that is away for some seconds.
- */
-export const memberWaitMs = (deliveryTimeoutMs: number): number => deliveryTimeoutMs + 10_000
 const waitName = (waitMs: number): string => `delivery.wait.${waitMs}`
 
 /** Events. With several shards the leader of one queue is not the throughput limit; the default is one. */

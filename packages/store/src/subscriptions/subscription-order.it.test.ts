@@ -98,14 +98,11 @@ test('a subscription that is created or removed between two pages moves no other
 test('a tenant cannot have more bytes of subscriptions than the limit; small ones, changes and deletions pass', async () => {
   const limited = createSubscriptionStore(redis, undefined, { mostBytesPerTenant: 8_000 })
   const heavy = (index: number) => ({ ...subscription(index), description: 'x'.repeat(3_000) })
-  const first = await limited.create(heavy(0))
-  await limited.create(heavy(1))
+  const [first] = [await limited.create(heavy(0)), await limited.create(heavy(1))]
   await expect(limited.create(heavy(2))).rejects.toMatchObject({ code: 'too-many-subscriptions' })
-  const light = await limited.create(subscription(2))
-  const heavier = { ...light, description: 'x'.repeat(3_000) }
-  await expect(limited.revise(TENANT, light.id, () => heavier)).rejects.toMatchObject({
-    code: 'too-many-subscriptions',
-  })
+  const small = await limited.create(subscription(2))
+  const grow = limited.revise(TENANT, small.id, (present) => ({ ...present, description: 'x'.repeat(3_000) }))
+  await expect(grow).rejects.toMatchObject({ code: 'too-many-subscriptions' })
   expect(await limited.revise(TENANT, first.id, (present) => ({ ...present, enabled: false }))).toBeDefined()
   await limited.remove(TENANT, first.id)
   expect(await limited.create(heavy(3))).toBeDefined()

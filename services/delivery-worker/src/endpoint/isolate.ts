@@ -47,7 +47,7 @@ interface Waiter {
 }
 
 /** A few answers of a quick endpoint, on a busy worker. A slow endpoint costs its neighbours this wait once, not every time. */
-export const TURN_PATIENCE_MS = 250
+const TURN_PATIENCE_MS = 250
 
 /** The share of the turns that only first attempts may take, so that a backlog of retries never starves them. */
 const RESERVED_SHARE = 0.2

@@ -65,41 +65,51 @@ test('a worker that is killed in the middle of a packet: settled members are not
   expect(idsOf(surroundings.receiver.requests('/quick'))).toHaveLength(3)
 })
 
-describe('a member that hangs', () => {
-  /** The worker receives the next packet only after it has acknowledged this one. */
-  const ONE_PACKET = { ...SETTINGS, DELIVERY_CONCURRENCY: '16' }
+describe('members that hang', () => {
+  const FEW = { ...SETTINGS, DELIVERY_CONCURRENCY: '4' }
+  const HANGING = 3
 
-  /** Starts a worker, and resolves once it has acknowledged a packet of which this delivery still hangs. */
+  /** Starts a worker, and resolves once three packets of it wait for one member each, and two further ones have passed. */
   async function leaveHanging() {
-    const worker = await surroundings.startWorker(ONE_PACKET)
-    const [hanging] = deliveriesTo(slow, 1) as [Delivery]
-    const [first, next] = [deliveriesTo(quick, 3), deliveriesTo(quick, 2)]
-    await broker.publishPacket([...first, hanging], 0)
-    await broker.publishPacket(next, 0)
-    await eventually(async () => expect(await Promise.all(next.map(stateOf))).toEqual(next.map(() => 'acknowledged')))
-    expect(await stateOf(hanging)).toBeUndefined()
+    const worker = await surroundings.startWorker(FEW)
+    const hanging = deliveriesTo(slow, HANGING)
+    const deliveries = deliveriesTo(quick, 4 * HANGING)
+    for (const [at, one] of hanging.entries())
+      await broker.publishPacket([...deliveries.slice(2 * at, 2 * at + 2), one], 0)
+    await surroundings.receiver.waitFor(HANGING, '/slow')
+    for (const at of [2 * HANGING, 3 * HANGING]) await broker.publishPacket(deliveries.slice(at, at + HANGING), 0)
+    await eventually(async () => {
+      expect(await Promise.all(deliveries.map(stateOf))).toEqual(deliveries.map(() => 'acknowledged'))
+    })
     return { worker, hanging }
   }
 
-  test('does not hold its packet, and its copy is dropped once its attempt has ended', async () => {
+  test('hold their own packets and no other, and have no copies', async () => {
     let answer = (): void => {}
     const answered = new Promise<object>((resolve) => (answer = () => resolve({})))
     surroundings.receiver.answer('/slow', () => answered)
     const { hanging } = await leaveHanging()
+    await eventually(
+      async () => expect([await messagesIn(Queue.deliveryPackets), await messages()]).toEqual([3, 3]),
+      PATIENT,
+    )
     answer()
-    await eventually(async () => expect(await stateOf(hanging)).toBe('acknowledged'))
     await eventually(async () => expect(await messages()).toBe(0), PATIENT)
-    expect(idsOf(surroundings.receiver.requests('/slow'))).toEqual([hanging.deliveryId])
+    expect(await Promise.all(hanging.map(stateOf))).toEqual(hanging.map(() => 'acknowledged'))
+    expect(idsOf(surroundings.receiver.requests('/slow'))).toHaveLength(HANGING)
   })
 
-  test('is repeated by its copy if the worker dies', async () => {
-    surroundings.receiver.answer('/slow', [{ instead: 'hang' }, {}])
+  test('are repeated with their packets if the worker dies, and no other member is', async () => {
+    surroundings.receiver.answer('/slow', [{ instead: 'hang' }, { instead: 'hang' }, { instead: 'hang' }, {}])
     const { worker, hanging } = await leaveHanging()
     await worker.kill()
-    await surroundings.startWorker(ONE_PACKET)
-    await eventually(async () => expect(await stateOf(hanging)).toBe('acknowledged'), PATIENT)
-    expect(idsOf(surroundings.receiver.requests('/slow'))).toEqual([hanging.deliveryId, hanging.deliveryId])
-    expect(surroundings.receiver.requests('/quick')).toHaveLength(5)
+    await surroundings.startWorker(FEW)
+    await eventually(async () => {
+      expect(await Promise.all(hanging.map(stateOf))).toEqual(hanging.map(() => 'acknowledged'))
+    }, PATIENT)
+    await eventually(async () => expect(await messages()).toBe(0), PATIENT)
+    expect(idsOf(surroundings.receiver.requests('/slow'))).toHaveLength(2 * HANGING)
+    expect(surroundings.receiver.requests('/quick')).toHaveLength(4 * HANGING)
   })
 })
 

@@ -38,8 +38,6 @@ export function createCopies(nowMs: () => number) {
   }
 
   return {
-    /** Whether a POST of the message has a result that could not be settled. */
-    hasResult: (due: Delivery): boolean => kept.has(identityOf(due)),
     /**
      * Runs `work` once no other copy of the message is handled here. It then finds what that copy has settled, or gets the
      * result that the copy could not settle. A result is kept until `work` succeeds.

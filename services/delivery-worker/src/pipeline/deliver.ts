@@ -6,9 +6,8 @@ import { attempt, conclude, concludeSettled, type DeliverDeps, isFresh, look, ne
 /**
  * Takes one due delivery through its slot. Resolves when its message may be acknowledged. Rejects only for failures of our
  * own (the broker or Redis is away, or the process is out of sockets); the message must then come back.
- * @param begins called when the POST begins
  */
-export type Deliver = (due: Delivery, source: Source, begins?: () => void) => Promise<void>
+export type Deliver = (due: Delivery, source: Source) => Promise<void>
 
 /**
  * Calls the steps of a delivery, which docs/architecture.md (6) lists. The consumer then acknowledges the message.
@@ -30,8 +29,9 @@ export type Deliver = (due: Delivery, source: Source, begins?: () => void) => Pr
  *   the subscription has turns in that time.
  * - Subscription: a first attempt is written only while its lease is valid, whatever the look said.
  */
-export function createDeliver(worker: DeliverDeps, copies = createCopies(worker.nowMs)): Deliver {
-  return (due, source, begins) =>
+export function createDeliver(worker: DeliverDeps): Deliver {
+  const copies = createCopies(worker.nowMs)
+  return (due, source) =>
     copies.alone(due, (message) =>
       worker.isolation.inTurn(due, source, {
         look: () => look(worker, message),
@@ -39,7 +39,6 @@ export function createDeliver(worker: DeliverDeps, copies = createCopies(worker.
         isFresh: (looked) => isFresh(worker, looked),
         async work(looked) {
           if (looked.kind === 'settled') return concludeSettled(worker, message, looked)
-          if (looked.kind === 'sendable') begins?.()
           const result = looked.kind === 'sendable' ? await attempt(worker, looked) : looked
           if (result.kind === 'made') message.made = result
           await conclude(worker, result)

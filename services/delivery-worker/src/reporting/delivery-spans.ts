@@ -1,10 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Delivery } from '@switchhook/contracts'
 import { deliveryAttributes, type Span, spanned, type Tracing } from '@switchhook/runtime'
-import type { Handle } from '../endpoint/give-way.ts'
 import type { Posted } from '../http/post-under-lease.ts'
 import { resultOf } from '../policy/classify.ts'
 import type { Withheld } from '../policy/decide.ts'
 import type { DeliveryListener } from './listener.ts'
+
+export type Handle = (delivery: Delivery) => Promise<void>
 
 /**
  * The slots of one delivery, hours apart, are siblings in its trace. Each continues the context that the delivery was
@@ -20,7 +22,7 @@ export function createDeliverySpans(tracing: Tracing): {
   const messages = new AsyncLocalStorage<Span>()
 
   return {
-    handle: (queue, handle) => (delivery, begins) =>
+    handle: (queue, handle) => (delivery) =>
       spanned(
         tracing,
         {
@@ -36,7 +38,7 @@ export function createDeliverySpans(tracing: Tracing): {
             'switchhook.slot': delivery.slot,
           }),
         },
-        (span) => messages.run(span, () => handle(delivery, begins)),
+        (span) => messages.run(span, () => handle(delivery)),
       ),
     listener: {
       posting: (delivery, attempt) => {

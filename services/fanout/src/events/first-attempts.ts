@@ -1,10 +1,7 @@
 import type { Delivery } from '@switchhook/contracts'
 import { type Broker, createPacker, deliveryShardOf, MAX_PACKET_BYTES, MAX_PACKET_MEMBERS } from '@switchhook/messaging'
 
-/**
- * Fewer deliveries are messages of their own. A worker's prefetch counts each packet as full, so with small packets a few
- * slow members would hold all of its places. When RabbitMQ is busy, more deliveries share a turn, and packets fill up.
- */
+/** Fewer deliveries are messages of their own, which all workers share. When RabbitMQ is busy, packets fill up. */
 const MIN_PACKET_MEMBERS = 8
 /** The weight of the latest packet in the mean. */
 const SMOOTHING = 0.05

@@ -3,7 +3,6 @@ import {
   backlogQueues,
   LANES,
   MAX_SHARDS,
-  memberWaitMs,
   Queue,
   type QueueSample,
   sampleQueues,
@@ -20,7 +19,7 @@ export type InstallationCommand =
 const USAGE = `usage: node installation.js show [--limit N]   print the installation ids in Redis and in the first N messages of each queue; default 5
        node installation.js adopt <id>         accept the messages of this installation
        node installation.js discard <id>       move the messages of this installation to quarantine
-The variables AMQP_… and REDIS_… name the broker and the Redis, as for the services; DELIVERY_RETRY_WAITS, BREAKER_COOLDOWN and DELIVERY_TIMEOUT name the wait queues, as for the workers.`
+The variables AMQP_… and REDIS_… name the broker and the Redis, as for the services; DELIVERY_RETRY_WAITS and BREAKER_COOLDOWN name the wait queues, as for the workers.`
 
 const DEFAULT_LIMIT = 5
 
@@ -101,7 +100,6 @@ export const runInstallation = (args: readonly string[]): void =>
         // With the workers' defaults.
         DELIVERY_RETRY_WAITS: durations(DEFAULT_RETRY_WAITS),
         BREAKER_COOLDOWN: duration('30s', { minMs: 1 }),
-        DELIVERY_TIMEOUT: duration('10s', { minMs: 1 }),
       },
       process.env,
       commonRules,
@@ -110,7 +108,7 @@ export const runInstallation = (args: readonly string[]): void =>
       const lines = await runCommand(command, {
         installation: createInstallationStore(redis),
         sample: (queues, limit) => sampleQueues({ ...amqpAddress(config), name: NAME, queues, limit }),
-        waitsMs: [...config.DELIVERY_RETRY_WAITS, config.BREAKER_COOLDOWN, memberWaitMs(config.DELIVERY_TIMEOUT)],
+        waitsMs: [...config.DELIVERY_RETRY_WAITS, config.BREAKER_COOLDOWN],
       })
       for (const line of lines) print(line)
     })

@@ -1,0 +1,102 @@
+import { Unavailable } from '@switchhook/contracts'
+import type { Clocks } from '../clocks.ts'
+
+/** Deliveries of backlogs give way for this long after another delivery was due. */
+const DUE_MEMORY_MS = 1_000
+/** The share of the limit for deliveries of backlogs while others are due: on a busy processor, all delay each other. */
+const BACKLOG_SHARE = 0.25
+/** A delivery counts for this long after its start: afterwards it waits for its endpoint and is no load. */
+const COUNTS_MS = 100
+/** How often waiting deliveries look for one that no longer counts. */
+const LOOK_EVERY_MS = 10
+/** Deliveries in progress, those that no longer count included, in limits: this bounds sockets and memory. */
+export const MAX_IN_PROGRESS = 3
+
+/** Call it when the delivery has ended. */
+type End = () => void
+
+export type StartLimit = ReturnType<typeof createStartLimit>
+
+/**
+ * Limits how many deliveries start at a time. A worker receives more packets than it handles at a time, so that one of which a
+ * member hangs delays no other; and those that give way wait here.
+ */
+export function createStartLimit(concurrency: number, { nowMs }: Pick<Clocks, 'nowMs'>) {
+  let lastDueMs = Number.NEGATIVE_INFINITY
+  const forBacklogs = Math.ceil(concurrency * BACKLOG_SHARE)
+  const due = createLine(() => concurrency)
+  const backlog = createLine(() => (nowMs() - lastDueMs > DUE_MEMORY_MS ? concurrency : forBacklogs))
+  const noteDue = (): void => {
+    lastDueMs = nowMs()
+  }
+
+  function createLine(most: () => number) {
+    /** The deliveries that count, and when they started, in this order. */
+    const counted = new Map<End, number>()
+    const waiting: PromiseWithResolvers<End>[] = []
+    let inProgress = 0
+    let timer: NodeJS.Timeout | undefined
+    let isStopping = false
+
+    function mayStart(): boolean {
+      for (const [end, at] of counted) {
+        if (nowMs() - at < COUNTS_MS) break
+        counted.delete(end)
+      }
+      return counted.size < most() && inProgress < MAX_IN_PROGRESS * concurrency
+    }
+
+    function count(): End {
+      const end: End = () => {
+        inProgress -= 1
+        counted.delete(end)
+        handOut()
+      }
+      inProgress += 1
+      counted.set(end, nowMs())
+      return end
+    }
+
+    function handOut(): void {
+      while (waiting.length > 0 && mayStart()) waiting.shift()?.resolve(count())
+      if (waiting.length > 0) return
+      clearInterval(timer)
+      timer = undefined
+    }
+
+    return {
+      start(): Promise<End> | End {
+        if (isStopping) throw stopping()
+        if (waiting.length === 0 && mayStart()) return count()
+        timer ??= setInterval(handOut, LOOK_EVERY_MS).unref()
+        const waits = Promise.withResolvers<End>()
+        waiting.push(waits)
+        return waits.promise
+      },
+      stop(): void {
+        isStopping = true
+        for (const { reject } of waiting.splice(0)) reject(stopping())
+        handOut()
+      },
+    }
+  }
+
+  return {
+    /** Deliveries of backlogs give way to those that are noted. */
+    noteDue,
+    /** Resolves once a member of a packet may start. Rejects with Unavailable when the worker stops. */
+    start: (): Promise<End> | End => {
+      noteDue()
+      return due.start()
+    },
+    /** The same for deliveries of backlogs: fewer of them are in progress while others are due. */
+    startBacklogged: (): Promise<End> | End => backlog.start(),
+    /** Returns waiting deliveries to the broker. */
+    stop: (): void => {
+      due.stop()
+      backlog.stop()
+    },
+  }
+}
+
+const stopping = (): Unavailable => new Unavailable('rabbitmq', 'this worker is stopping')
