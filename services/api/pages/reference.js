@@ -10,11 +10,12 @@ Object.defineProperty(document, 'cookie', { value: '', writable: true })
 /** The list of entries is shown at once; the reference takes seconds, so it is loaded when an entry is opened. */
 async function open() {
   if (location.hash === '') return
-  removeEventListener('hashchange', open)
+  removeEventListener('hashchange', onHash)
   const page = document.getElementById('document')
   const [{ init }, answer] = await Promise.all([import(page.dataset.library), fetch(page.dataset.source)])
   // The documents have no references to other files, so they need no bundling.
   init(await answer.json(), { disableTelemetry: true, skipBundle: true }, page)
 }
-addEventListener('hashchange', open)
+const onHash = () => void open()
+addEventListener('hashchange', onHash)
 await open()
