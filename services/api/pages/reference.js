@@ -8,7 +8,7 @@ for (const name of ['localStorage', 'sessionStorage']) {
 Object.defineProperty(document, 'cookie', { value: '', writable: true })
 
 /** The list of entries is shown at once; the reference takes seconds, so it is loaded when an entry is opened. */
-async function open() {
+async function showReference() {
   if (location.hash === '') return
   removeEventListener('hashchange', onHash)
   const page = document.getElementById('document')
@@ -16,6 +16,6 @@ async function open() {
   // The documents have no references to other files, so they need no bundling.
   init(await answer.json(), { disableTelemetry: true, skipBundle: true }, page)
 }
-const onHash = () => void open()
+const onHash = () => void showReference()
 addEventListener('hashchange', onHash)
-await open()
+onHash()

@@ -86,7 +86,16 @@ export const commonFields = {
   ...tracingFields,
 }
 
+/** Base images and debugging sessions leave it behind. Node.js then accepts any certificate, also of a forger. */
+export const isTlsUnverified = (env: NodeJS.ProcessEnv = process.env): boolean =>
+  env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0'
+
 export const commonRules = [...amqpRules, ...redisRules]
+
+export const tlsVerifiedInProduction = ({ NODE_ENV }: { readonly NODE_ENV: string }): string | undefined =>
+  NODE_ENV === 'production' && isTlsUnverified()
+    ? 'NODE_TLS_REJECT_UNAUTHORIZED is 0, so forged certificates would be accepted; unset it (AMQP_CA_FILE, REDIS_CA_FILE and NODE_EXTRA_CA_CERTS name authorities of your own)'
+    : undefined
 
 /** Variables that several services read, with the same meaning in each. */
 export const sharedFields = {
