@@ -67,7 +67,7 @@ export function startService<F extends Fields>(
     const shutdown = new Shutdown(log, config.SHUTDOWN_GRACE)
     shutdown.onSignals('SIGTERM', 'SIGINT')
     const metrics = createMetrics(name)
-    const health = await startHealthServer({ port: config.HEALTH_PORT, metrics })
+    const health = await startHealthServer({ port: config.HEALTH_PORT, host: config.LISTEN_HOST, metrics })
     shutdown.defer('health', () => health.close())
     const tracing = await openTracing({ config, service: name, log })
     shutdown.defer('tracing', () => tracing.close())
