@@ -1,3 +1,4 @@
+import { numberOf } from '@switchhook/platform'
 import {
   authorityFile,
   type Config,
@@ -15,7 +16,7 @@ import {
 import { type PbxAgent, pbxAgents } from './agents.ts'
 import type { AriServer } from './ari/ari-client.ts'
 import { isApplicationName } from './ari/channel-mark.ts'
-import { dialledNumber, isEndpointName } from './dial-string.ts'
+import { isEndpointName } from './dial-string.ts'
 
 const checked = (expected: string, holds: (raw: string) => boolean, inner: Field<string> = text()): Field<string> => ({
   ...inner,
@@ -94,7 +95,7 @@ export const asteriskFields = {
   ),
   ASTERISK_DEFAULT_CLI: described(
     'Number that called parties see if `dial` names none. Required with `PLATFORM=asterisk`.',
-    optional(checked('a phone number such as +15550100', (raw) => dialledNumber(raw) !== null)),
+    optional(checked('a phone number such as +15550100', (raw) => numberOf(raw) !== null)),
   ),
   ASTERISK_RING_SECONDS: described('How long a phone rings.', integer({ min: 5, max: 300 }, 30)),
   ASTERISK_MANAGER_USER: described('User of `manager.conf`, for phones with `answer: talk`.', optional(text())),

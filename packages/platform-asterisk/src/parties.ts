@@ -1,8 +1,8 @@
 import type { Tenant } from '@switchhook/contracts'
-import type { Party, Surroundings } from '@switchhook/platform'
+import { numberOf, type Party, type Surroundings } from '@switchhook/platform'
 import type { PbxAgents } from './agents.ts'
 import type { AsteriskSettings } from './asterisk-config.ts'
-import { dialledNumber, dialString } from './dial-string.ts'
+import { dialString } from './dial-string.ts'
 import type { Callee } from './session/input.ts'
 
 export interface PartiesDeps extends Pick<AsteriskSettings, 'trunk' | 'defaultCli'>, Pick<Surroundings, 'liveCalls'> {
@@ -20,14 +20,14 @@ export function createParties({ agents, trunk, defaultCli, liveCalls }: PartiesD
     const found = agents.find(tenant, agentUri)
     return { kind: 'agent', agentUri, device: found === undefined ? null : `PJSIP/${found.endpoint}` }
   }
-  const defaultNumber = dialledNumber(defaultCli)
+  const defaultNumber = numberOf(defaultCli)
   if (defaultNumber === null) throw new TypeError(`the default number to show is not a number: ${defaultCli}`)
 
   return {
     agent,
     /** An agent, an agent's extension or an outside address, and whether it can be called now. */
     called: async (tenant: Tenant, address: string): Promise<Callee> => {
-      const found = agents.find(tenant, address) ?? agents.withExtension(tenant, dialledNumber(address) ?? address)
+      const found = agents.find(tenant, address) ?? agents.withExtension(tenant, address)
       if (found === undefined) {
         return { kind: 'outside', address, refusal: dialString(address, trunk) === null ? 'badAddress' : null }
       }
@@ -40,10 +40,10 @@ export function createParties({ agents, trunk, defaultCli, liveCalls }: PartiesD
     },
     /** The number that a phone shows for a party; only digits, letters and `+`. */
     shownAs(tenant: Tenant, party: Party): string {
-      if (party.kind === 'outside') return dialledNumber(party.address) ?? defaultNumber
+      if (party.kind === 'outside') return numberOf(party.address) ?? defaultNumber
       return agents.find(tenant, party.agentUri)?.extension ?? defaultNumber
     },
     /** The number that is shown to an outside party; a wish that is no number counts as none. */
-    cliOf: (wanted: string | null): string => dialledNumber(wanted ?? '') ?? defaultNumber,
+    cliOf: (wanted: string | null): string => numberOf(wanted ?? '') ?? defaultNumber,
   }
 }

@@ -30,6 +30,7 @@ describePlatform('simulator', async (observer) => {
       return callId
     },
     hangupRemotely: async (callId) => void (await simulator.remote(callId, 'hangup')),
+    holdRemotely: async (callId, isHeld) => void (await simulator.remote(callId, isHeld ? 'hold' : 'resume')),
     setDevice: (agentUri, online) => simulator.setDevice(agent(agentUri), online),
     cutOff: (isCut) => {
       storage.outage = isCut ? new Error('the storage is unavailable') : undefined

@@ -49,7 +49,7 @@ test('setting a presence, as a string or a number, returns it, sends an event, a
   const lunch = await setPresence(agentUri, { statusCode: '66', message: 'back at two', location: 'canteen' })
   expect(lunch).toMatchObject({ statusCode: 66, statusName: 'Lunch', sequence: 1 })
   expect(await stateOf(agentUri)).toEqual(lunch)
-  expect(await setPresence(agentUri, { statusCode: 82 })).toMatchObject({ statusCode: 82, message: null })
+  expect(await setPresence(agentUri, { statusCode: '82' })).toMatchObject({ statusCode: 82, message: null })
   await eventually(() => {
     expect(desk.agent(agentUri)).toMatchObject([
       { statusCode: 66, previousStatusCode: 2, reason: 1, sequence: 1, message: 'back at two', location: 'canteen' },
@@ -60,9 +60,9 @@ test('setting a presence, as a string or a number, returns it, sends an event, a
 
 test('a temporary status expires and the permanent one returns, even if every api replica was killed in between', async () => {
   const agentUri = anAgent()
-  await setPresence(agentUri, { statusCode: 82 })
+  await setPresence(agentUri, { statusCode: '82' })
   const until = soon(1_500)
-  expect(await setPresence(agentUri, { statusCode: 66, until, message: 'soup' })).toMatchObject({
+  expect(await setPresence(agentUri, { statusCode: '66', until, message: 'soup' })).toMatchObject({
     statusCode: 66,
     standingStatusCode: 82,
     until,
@@ -82,8 +82,8 @@ test('a call overrides the status, after-call work follows, and then a status se
   await eventually(async () => expect(await stateOf(agentUri)).toMatchObject({ deviceStatus: 6, statusCode: 2 }))
   await desk.command(`${callId}/answer`, { agentUri })
   expect(await stateOf(agentUri)).toMatchObject({ statusCode: 50, deviceStatusName: 'inUse' })
-  await setPresence(agentUri, { statusCode: 66 })
-  expect(await setPresence(agentUri, { statusCode: 82 })).toMatchObject({
+  await setPresence(agentUri, { statusCode: '66' })
+  expect(await setPresence(agentUri, { statusCode: '82' })).toMatchObject({
     statusCode: 50,
     pendingStatusCode: 82,
   })
@@ -144,7 +144,7 @@ describe('bad input', () => {
       const reply = await acme.request('GET', pathOf(unknown, what))
       expect(reply).toMatchObject({ status: 404, body: { code: 'agent-not-found' } })
     }
-    await expect(setPresence('sip:e2e-1@globex.example', { statusCode: 2 })).rejects.toMatchObject({ status: 404 })
+    await expect(setPresence('sip:e2e-1@globex.example', { statusCode: '2' })).rejects.toMatchObject({ status: 404 })
   })
 
   test('a malformed path gets a problem response, never a 500', async () => {
@@ -159,7 +159,7 @@ describe('agent URIs', () => {
     '%s works everywhere',
     async (agentUri) => {
       expect(await stateOf(agentUri)).toMatchObject({ agentUri, statusCode: expect.any(Number) })
-      expect(await setPresence(agentUri, { statusCode: 66 })).toMatchObject({ agentUri, statusCode: 66 })
+      expect(await setPresence(agentUri, { statusCode: '66' })).toMatchObject({ agentUri, statusCode: 66 })
       const { callId } = await desk.command('dial', { agentUri, destination: '+15550101' })
       await desk.until(callId, agentUri, ({ state }) => state === 7)
     },

@@ -22,7 +22,7 @@ afterAll(() => receiver.close())
 
 async function subscribe(
   path: string,
-  filter: NonNullable<Schemas['NewSubscription']['filter']>,
+  filter: NonNullable<Schemas['SubscriptionInput']['filter']>,
 ): Promise<Subscription> {
   const subscription = await acme.api.subscriptions.create({ url: receiver.url(path), eventTypes: [...CALLS], filter })
   created.push(subscription)

@@ -119,9 +119,9 @@ test('a subscription that came later gets the events of a window', async () => {
   const subscription = await subscribe('/backfilled')
   const window = { from, eventTypes: ['call.status' as const] }
   const count = await eventually(async () => {
-    const dryRun = await acme.api.subscriptions.backfill(subscription.id, { ...window, dryRun: true })
-    expect(dryRun.count).toBeGreaterThanOrEqual(events.length)
-    return dryRun.count
+    const preview = await acme.api.subscriptions.previewBackfill(subscription.id, window)
+    expect(preview.count).toBeGreaterThanOrEqual(events.length)
+    return preview.count
   }, PATIENT)
   await acme.api.subscriptions.backfill(subscription.id, window)
   await eventually(async () => {

@@ -97,7 +97,7 @@ test('a parked delivery is reported as it is stored, and no notice is about a no
       url: receiver.url('/hook'),
       eventId,
       eventType: 'call.status',
-      reason: REJECTED,
+      parkedReason: REJECTED,
       run: 1,
       attempts: 1,
       lastOutcome: ANSWERED,

@@ -37,7 +37,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close()
 })
 
-async function subscribe(more: Partial<Schemas['NewSubscription']> = {}): Promise<Schemas['CreatedSubscription']> {
+async function subscribe(more: Partial<Schemas['SubscriptionInput']> = {}): Promise<Schemas['CreatedSubscription']> {
   const subscription = await client.api.subscriptions.create({ mode: 'pull', eventTypes: [TYPE], ...more })
   closing.push(() => client.unsubscribe(subscription.id))
   return subscription
@@ -138,7 +138,7 @@ test('500 follows the schedule, 404 parks, and a redelivery is received again', 
   const [third] = await receive(id)
   expect(third).toMatchObject({ deliveryId: first?.deliveryId, attempt: 3 })
   await report(id, third, { status: 410 })
-  const { recoveryId } = await client.api.subscriptions.recover(id, { dryRun: false })
+  const { recoveryId } = await client.api.subscriptions.recover(id, {})
   const [fourth] = await receive(id)
   expect(fourth).toMatchObject({ deliveryId: first?.deliveryId, attempt: 4 })
   await report(id, fourth, { status: 200 })
@@ -233,7 +233,7 @@ async function happen(agentUri: string, state: number): Promise<string> {
 }
 
 /** A pull subscription to the calls of one agent, and what makes an event of that agent happen. */
-async function subscribeToAgent(more: Partial<Schemas['NewSubscription']> = {}) {
+async function subscribeToAgent(more: Partial<Schemas['SubscriptionInput']> = {}) {
   const agentUri = `sip:${randomUUID()}@globex.example`
   const filter = { 'call.status': { agentUri: [agentUri] } }
   const { id } = await subscribe({ eventTypes: ['call.status'], filter, ...more })

@@ -54,8 +54,8 @@ test('a recovery sends everything again, slowly at first, even if its api replic
   const again = () => receiver.requests('/hook').slice(before)
   receiver.answer('/hook', { status: 204 })
 
-  const dryRun = await acme.api.subscriptions.recover(subscription.id, { dryRun: true })
-  expect(dryRun).toMatchObject({ dryRun: true, count: EVENTS })
+  const preview = await acme.api.subscriptions.previewRecovery(subscription.id, {})
+  expect(preview).toMatchObject({ count: EVENTS })
   const { recoveryId, found } = await recover()
   expect(found).toBe(EVENTS)
   await eventually(() => expect(again().length).toBeGreaterThan(1))

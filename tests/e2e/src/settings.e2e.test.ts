@@ -17,7 +17,7 @@ afterEach(async () => {
 
 afterAll(() => receiver.close())
 
-async function subscribe(path: string, settings: Partial<Schemas['NewSubscription']>): Promise<Subscription> {
+async function subscribe(path: string, settings: Partial<Schemas['SubscriptionInput']>): Promise<Subscription> {
   const subscription = await acme.api.subscriptions.create({
     url: receiver.url(path),
     eventTypes: ['call.status'],

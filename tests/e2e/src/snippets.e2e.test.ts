@@ -92,7 +92,7 @@ test.each(['packages/products/client/README.md', 'docs/client.md'])('the snippet
       // It follows the stream for ever: what happens meanwhile is shown.
       await eventually(async () => {
         // The same status again would be no event.
-        for (const statusCode of [66, 82]) await client.api.agents.setPresence(AGENT, { statusCode })
+        for (const statusCode of ['66', '82']) await client.api.agents.setPresence(AGENT, { statusCode })
         expect(snippet.output()).toContain('agent.status')
       }, PATIENT)
       continue

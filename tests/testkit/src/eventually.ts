@@ -8,7 +8,7 @@ const INTERVAL_MS = 20
 const REST = 4
 /** The pauses grow with the wait: after ten seconds, half a second more hardly matters. */
 const PART_OF_WAIT = 0.05
-const LONGEST_REST_MS = 250
+const MAX_REST_MS = 250
 
 /**
  * Repeats an assertion until it does not throw, and returns its result. After `timeoutMs` (30 s by default) it rejects
@@ -29,7 +29,7 @@ export async function eventually<T>(
       if (performance.now() >= deadline) throw error
     }
     const nowMs = performance.now()
-    const restMs = Math.min(Math.max(REST * (nowMs - beganMs), PART_OF_WAIT * (nowMs - firstMs)), LONGEST_REST_MS)
+    const restMs = Math.min(Math.max(REST * (nowMs - beganMs), PART_OF_WAIT * (nowMs - firstMs)), MAX_REST_MS)
     await pause(options.intervalMs ?? Math.max(INTERVAL_MS, restMs))
   }
 }

@@ -5,6 +5,7 @@ export { type CertificateAuthority, makeCertificateAuthority } from './certifica
 export { controlledReads } from './controlled-reads.ts'
 export { eventually } from './eventually.ts'
 export { aDelivery, anEvent, aSubscription } from './examples.ts'
+export { type LateListener, startLateListener } from './late-listener.ts'
 export { type Management, openManagement, type QueueInfo } from './management.ts'
 export { type Answer, type ReceivedRequest, type Receiver, type ReceiverScript, startReceiver } from './receiver.ts'
 export { canStartRedis, type RedisServer, type RedisServers, redisServers } from './redis-servers.ts'

@@ -37,7 +37,10 @@ export interface ReceivedRequest {
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>
 
 /** Starts an HTTP server on loopback that acts as a subscriber's endpoint, on a free port unless one is given. */
-export async function startReceiver(script: ReceiverScript = {}, options: { readonly port?: number } = {}) {
+export async function startReceiver(
+  script: ReceiverScript = {},
+  options: { readonly port?: number; readonly host?: string } = {},
+) {
   const received: ReceivedRequest[] = []
   const scripts = new Map<string, { readonly script: ReceiverScript; count: number }>()
   const others = new Map<string, number>()
@@ -61,7 +64,7 @@ export async function startReceiver(script: ReceiverScript = {}, options: { read
   })
   // The sender decides when to close idle connections; a receiver that closes first makes tests race.
   server.keepAliveTimeout = 60_000
-  await once(server.listen(options.port ?? 0, '127.0.0.1'), 'listening')
+  await once(server.listen(options.port ?? 0, options.host ?? '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
 
   const requests = (path?: string): readonly ReceivedRequest[] =>

@@ -40,7 +40,9 @@ const METHODS: Readonly<Record<string, string>> = {
   listDeliveries: 'subscriptions.deliveries',
   listRecoveries: 'subscriptions.recoveries',
   recover: 'subscriptions.recover',
+  previewRecovery: 'subscriptions.previewRecovery',
   backfill: 'subscriptions.backfill',
+  previewBackfill: 'subscriptions.previewBackfill',
   readSummary: 'subscriptions.summary',
   listTenantDeliveries: 'deliveries.list',
   readDelivery: 'deliveries.read',
@@ -103,7 +105,7 @@ type Line<Method> = string & { readonly method?: Method }
 
 /**
  * Each operation as its request line, with \`{}\` for an id, and its flags. \`body\`, \`query\`: takes one. \`key\`: takes an \`Idempotency-Key\`.
- * \`pages\`: answers a page; \`linked\`: answers an array, and the header \`Link\` leads to the next page. \`stream\`: answers
+ * \`pages\`: answers a page; \`array\`: answers an array, and the header \`Next-Cursor\` has the cursor of the next page. \`stream\`: answers
  * server-sent events.
  */
 export const OPERATIONS = {
@@ -138,12 +140,12 @@ function linesOf(
   )
   const isStream = 'text/event-stream' in (responses['200']?.content ?? {})
   const members = (schemas[nameIn(answers[0]?.$ref)]?.['properties'] ?? {}) as Json
-  const isLinked = has('query', 'cursor') && answers[0]?.type === 'array'
+  const isArray = has('query', 'cursor') && answers[0]?.type === 'array'
   const isPage = has('query', 'cursor') && 'items' in members && 'nextCursor' in members
   const flags = [
     ...(requestBody ? ['body'] : has('query') ? ['query'] : []),
     ...(has('header', 'Idempotency-Key') ? ['key'] : []),
-    ...(isLinked ? ['linked'] : isPage ? ['pages'] : isStream ? ['stream'] : []),
+    ...(isArray ? ['array'] : isPage ? ['pages'] : isStream ? ['stream'] : []),
   ]
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => `${name}: string`)
   const body = requestBody && typeOf(Object.values(requestBody.content)[0]?.schema)
@@ -155,15 +157,13 @@ function linesOf(
   }
   const role = security.flatMap(({ bearer = [] }) => bearer)[0]
   const note = `/** ${summary}.${role === undefined ? ' Needs no token.' : ` Needs the role \`${role}\`.`} */`
-  const [first, second] = answers.map(typeOf)
-  const page = isLinked ? `{ items: ${first}; nextCursor: string | null }` : first
+  const [first] = answers.map(typeOf)
+  const page = isArray ? `{ items: ${first}; nextCursor: string | null }` : first
   const type = isStream
     ? `${argumentsOf(body, 'StreamOptions')} => AsyncIterable<StreamMessage>`
-    : isPage || isLinked
+    : isPage || isArray
       ? `${argumentsOf(body)} => Pages<${page}>`
-      : second === undefined || body === undefined
-        ? `${argumentsOf(body)} => Promise<${first}>`
-        : `{ ${argumentsOf(`${body} & { dryRun: true }`)}: Promise<${first}>; ${argumentsOf(`${body} & { dryRun?: false }`)}: Promise<${second}> }`
+      : `${argumentsOf(body)} => Promise<${first}>`
   const line = [verb.toUpperCase(), path.replaceAll(/\{\w+\}/g, '{}'), ...flags].join(' ')
   return [group, note, `${method}: '${line}' as Line<${type}>,`]
 }

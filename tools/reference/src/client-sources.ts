@@ -49,7 +49,9 @@ async function schemasText({ paths, components }: ApiDocument): Promise<string> 
       ? []
       : [[queryNameOf(operationId), { type: 'object', properties: Object.fromEntries(properties) }]]
   })
-  const schemas = Object.fromEntries([...Object.entries(components.schemas), ...queries])
+  // The client has the constants of numbers from packages/contracts.
+  const described = Object.entries(components.schemas).filter(([, schema]) => !('x-enum-varnames' in schema))
+  const schemas = Object.fromEntries([...described, ...queries])
   const shared = Object.entries(PARTS).map(([name, pair]) => [name, sharedPart(pair.map((one) => schemas[one] ?? {}))])
   const all: Readonly<Record<string, Json>> = { ...Object.fromEntries(shared), ...schemas }
   const written = Object.fromEntries(Object.entries(all).map(([name, one]) => [name, typed(extending(one, all))]))
@@ -71,6 +73,8 @@ async function schemasText({ paths, components }: ApiDocument): Promise<string> 
     .replaceAll(/\/\*\*\n *\* (.*)\n *\* @enum.*\n *\*\//g, '/** $1 */')
     .replaceAll('components["schemas"]', 'Schemas')
     .replaceAll('@description ', '')
+    // The client has these constants under the name of their table.
+    .replaceAll(/ Constants: `\w+`\./g, '')
     .replaceAll(/\{\s+\[key: string\]: \{\s+\[key: string\]: (.*);\s+\};\s+\}/g, 'Record<string, Record<string, $1>>')
     .replaceAll(/\{\s+\[key: string\]: (.*);\s+\}/g, 'Record<string, $1>')
   return `export interface Schemas {\n${flat}}\n`
@@ -81,7 +85,7 @@ const PARTS: Readonly<Record<string, readonly [string, string]>> = {
   AnyDelivery: ['CallStatusDelivery', 'AgentStatusDelivery'],
   NextPage: ['AgentPage', 'CallPage'],
   PageQuery: ['ListAgentsQuery', 'ListCallsQuery'],
-  SubscriptionSettings: ['NewSubscription', 'SubscriptionChange'],
+  SubscriptionSettings: ['SubscriptionInput', 'SubscriptionChange'],
 }
 
 function sharedPart([one = {}, other = {}]: readonly Json[]): Json {
@@ -140,16 +144,21 @@ const UNTYPED: ReadonlySet<string> = new Set([
   'uniqueItems',
 ])
 
-/** The schema with what its type needs. The numbers of an enum stay open, because a newer service may send new ones. */
+/** The schema with what its type needs. Known texts are listed; numbers stay open, because a newer service may send new ones. */
 function typed(schema: unknown): Json {
   if (Array.isArray(schema)) return schema.map(typed) as unknown as Json
   if (typeof schema !== 'object' || schema === null) return schema as Json
+  const isNumber = 'type' in schema && [schema.type].flat().includes('integer')
   const kept = Object.entries(schema).filter(
-    ([key]) => !UNTYPED.has(key) && !(key === 'oneOf' && 'type' in schema && schema.type === 'integer'),
+    ([key, value]) =>
+      !UNTYPED.has(key) &&
+      !(key === 'x-extensible-enum' && isNumber) &&
+      // An index signature would hide misspelt names.
+      !(key === 'additionalProperties' && value === true),
   )
   return Object.fromEntries(
     kept.map(([key, value]) => [
-      key,
+      key === 'x-extensible-enum' ? 'enum' : key,
       key === 'properties'
         ? Object.fromEntries(Object.entries(value as Json).map(([name, member]) => [name, typed(member)]))
         : typed(value),

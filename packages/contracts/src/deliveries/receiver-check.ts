@@ -15,7 +15,7 @@ export interface ReceiverCheck {
   readonly expiresAt: string
 }
 
-export type CheckedPost = Pick<Attempt, 'outcome' | 'status' | 'durationMs'>
+export type CheckedPost = Pick<Attempt, 'outcome' | 'status' | 'durationMs' | 'detail'>
 
 /** What the worker observed. POSTs that would prove nothing are skipped. */
 export interface CheckFacts {

@@ -22,6 +22,8 @@ const ajv = new Ajv2020({
   verbose: true,
   validateSchema: false,
 })
+// For generators of clients.
+ajv.addVocabulary(['x-enum-varnames'])
 // ajv-formats is CommonJS: its default export is wrapped or not, depending on the loader.
 const plugin = 'default' in addFormats ? (addFormats.default as unknown as typeof addFormats) : addFormats
 ;(plugin as unknown as (target: Ajv2020) => void)(ajv)

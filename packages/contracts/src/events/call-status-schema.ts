@@ -2,6 +2,7 @@ import type { CallId, CommandId } from '../ids.ts'
 import {
   CallState,
   CommandNumber,
+  CommandResultNumber,
   Direction,
   EndedBy,
   EndReason,
@@ -117,7 +118,7 @@ const properties = {
       {
         commandId: commandGuid('The command.'),
         command: numberedSchema(CommandNumber, 'The command.'),
-        result: numberedSchema({ ok: 1, failed: 2 }, 'Result of the command.'),
+        result: numberedSchema(CommandResultNumber, 'Result of the command.'),
         reason: numberedSchema(EndReason, 'Why the command failed; 0 if it did not.'),
       },
     ),

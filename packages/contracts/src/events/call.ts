@@ -51,6 +51,9 @@ export const CALL_COMMANDS = ['dial', 'answer', 'hangup', 'hold', 'resume', 'tra
 /** The name of a command in paths and REST responses. Webhook bodies carry its number. */
 export type CallCommand = (typeof CALL_COMMANDS)[number]
 
+/** The result of a command in webhook bodies. */
+export const CommandResultNumber = { ok: 1, failed: 2 } as const
+
 export const CommandNumber = {
   unknown: 0,
   dial: 1,

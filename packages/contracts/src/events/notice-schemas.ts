@@ -61,7 +61,7 @@ export const NOTICES = {
       url,
       eventId: guid('The event of the delivery.'),
       eventType: text('The type of that event.'),
-      reason: numberedSchema(
+      parkedReason: numberedSchema(
         ParkedReasonNumber,
         'Why the delivery was parked. `exhausted`: the last scheduled attempt failed, or the endpoint stayed in its cool-down long after that attempt was due. `rejected`: the endpoint returned a response that is not retried.',
       ),
@@ -78,7 +78,7 @@ export const NOTICES = {
       url: URL,
       eventId: '9b2f1c54-3c1e-4d58-9d0b-6f6a5b8f2f10',
       eventType: 'call.status',
-      reason: ParkedReasonNumber.exhausted,
+      parkedReason: ParkedReasonNumber.exhausted,
       run: 1,
       attempts: 8,
       lastOutcome: OutcomeNumber.timeout,

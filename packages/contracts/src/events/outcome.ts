@@ -29,11 +29,16 @@ export const OutcomeNumber = {
 } as const satisfies Record<Attempt['outcome'] | 'unknown', number>
 export type OutcomeNumber = (typeof OutcomeNumber)[keyof typeof OutcomeNumber]
 
-export type Outcome =
+/** `detail`: what the worker saw beside status or reason, as text for people. */
+export type Outcome = { readonly detail?: string } & (
   | { readonly kind: 'delivered'; readonly status: number }
   /** `pauseMs`: the endpoint asks not to be contacted for this long. */
   | { readonly kind: 'answered'; readonly status: number; readonly answer?: string; readonly pauseMs?: number }
   | { readonly kind: 'unreachable'; readonly reason: UnreachableReason }
+)
+
+/** The limit of `detail`, in characters. */
+export const MAX_DETAIL = 256
 
 /**
  * Whether a response is retried: 5xx, 408, 425 and 429 (specification, "Receiver obligations and semantics", 2 and 3). Any
@@ -67,4 +72,6 @@ export interface Attempt {
   readonly status: number | null
   /** Beginning of a non-2xx response body, as text with secrets removed; absent if there is none. */
   readonly answer?: string
+  /** What the worker saw beside outcome and status, as text for people: the addresses that it tried, a TLS alert, where a redirect leads. */
+  readonly detail?: string
 }

@@ -44,7 +44,7 @@ export type DataOf<Schema> = Schema extends { readonly properties: infer Propert
 /** By the `type` of a schema. */
 interface Values<Schema> {
   readonly string: Schema extends { readonly '~id'?: infer Id extends string } ? Id : string
-  readonly integer: Schema extends { readonly oneOf: readonly { readonly const: infer Value }[] } ? Value : number
+  readonly integer: Schema extends { readonly enum: readonly (infer Value)[] } ? Value : number
   readonly boolean: boolean
   readonly object: DataOf<Schema>
   readonly null: null
@@ -62,6 +62,8 @@ export function numberedSchema<Value extends number>(names: Readonly<Record<stri
   return {
     type: 'integer',
     description: `${description} ${rows.map(([name, value]) => `${value} ${name}`).join(', ')}.`,
-    oneOf: rows.map(([title, value]) => ({ const: value, title })),
+    enum: rows.map(([, value]) => value),
+    // The names that generators give to the constants.
+    'x-enum-varnames': rows.map(([name]) => name.replaceAll(/-(\w)/g, (_hyphen, next: string) => next.toUpperCase())),
   } as const
 }

@@ -83,7 +83,7 @@ export async function carryOut(deps: CarryOutDeps, session: SessionName, action:
       await move(deps, action)
       return undefined
     case 'transfer-progress': {
-      const states = action.isAccepted ? 'channel_answered' : 'channel_declined'
+      const states = `channel_${action.state}`
       await ari.request('POST', `${channelPath(action.channelId)}/transfer_progress`, { states })
       return undefined
     }

@@ -4,7 +4,7 @@ import { bridgeName } from '../ari/carry-out.ts'
 import { MARK_VARIABLE, markOf } from '../ari/channel-mark.ts'
 import { newChannel, newSession } from '../session/session.ts'
 import type { Loaded } from '../store/session-store.ts'
-import { createLeftovers, LEAST_MS, LEAST_ROUNDS, MAX_AT_ONCE, type UnknownChannels } from './leftovers.ts'
+import { createLeftovers, MAX_AT_ONCE, MIN_ROUNDS, MIN_UNKNOWN_MS, type UnknownChannels } from './leftovers.ts'
 
 const APP = 'test'
 let nowMs: number
@@ -65,9 +65,9 @@ async function rounds(
   type = 'mixing',
 ): Promise<void> {
   const found = bridges.map((ids, at) => aBridge(`bridge-${at}`, ids, type))
-  for (let done = 0; done <= LEAST_ROUNDS; done += 1) {
+  for (let done = 0; done <= MIN_ROUNDS; done += 1) {
     await round({ channels: channels.filter(({ id }) => !removed.includes(`/channels/${id}`)), bridges: found })
-    nowMs += LEAST_MS / 2
+    nowMs += MIN_UNKNOWN_MS / 2
   }
 }
 
@@ -78,7 +78,7 @@ test('the channel of a stored call stays, and one of a forgotten call is removed
   await round(found)
   await round(found)
   expect([removed, unknown.at(-1)]).toEqual([[], { count: 1, isHeldBack: false }])
-  nowMs += LEAST_MS
+  nowMs += MIN_UNKNOWN_MS
   await round(found)
   expect(removed).toEqual([`/channels/${leftover.id}`])
 })

@@ -11,7 +11,7 @@ export interface LeftoversDeps extends Pick<Surroundings, 'now'>, Pick<UnknownOp
   readonly onUnknown: (unknown: UnknownChannels) => void
 }
 
-/** Channels that belong to no stored call, as of the latest round. */
+/** Channels without a stored call, as of the latest round. */
 export interface UnknownChannels {
   readonly count: number
   /** So many of them are leftovers that none is removed until an operator decides. */
@@ -60,9 +60,9 @@ interface Sighting {
 export type Sightings = ReadonlyMap<string, Sighting>
 
 /** A call that has just begun, or a replica with an older view, makes a channel unknown for one round at most. */
-export const LEAST_ROUNDS = 3
+export const MIN_ROUNDS = 3
 /** An operator who restores Redis has this time before anything is removed. */
-export const LEAST_MS = 3 * 60_000
+export const MIN_UNKNOWN_MS = 3 * 60_000
 /** Leftovers are rare. More unknown channels in one round mean that calls were lost in Redis. */
 export const MAX_AT_ONCE = 5
 
@@ -81,7 +81,7 @@ export function judgeUnknown(
     const { rounds, sinceMs } = before.get(id) ?? { rounds: 0, sinceMs: nowMs }
     sightings.set(id, { rounds: rounds + 1, sinceMs })
   }
-  const isOld = ({ rounds, sinceMs }: Sighting): boolean => rounds >= LEAST_ROUNDS && nowMs - sinceMs >= LEAST_MS
+  const isOld = ({ rounds, sinceMs }: Sighting): boolean => rounds >= MIN_ROUNDS && nowMs - sinceMs >= MIN_UNKNOWN_MS
   const old = [...sightings].filter(([, sighting]) => isOld(sighting)).map(([id]) => id)
   const isHeldBack = old.length > MAX_AT_ONCE
   return { sightings, leftovers: isHeldBack ? [] : old, isHeldBack }

@@ -51,7 +51,7 @@ export interface UnknownOptions extends Pick<AsteriskSettings, 'server' | 'app'>
 
 export type UnknownInAsterisk = ReturnType<typeof openUnknown>
 
-/** For an operator: the channels in Asterisk that belong to no stored call. */
+/** For an operator: the channels in Asterisk without a stored call. */
 export function openUnknown({ server, app, memory, verifyStorage }: UnknownOptions) {
   const ari = createAriClient(server)
   const store: Parameters<typeof findUnknown>[1] = { load: (tenant, callId) => loadSession(memory, tenant, callId) }

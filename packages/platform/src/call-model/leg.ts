@@ -4,6 +4,7 @@ import {
   type CallStatus,
   CommandNumber,
   type CommandResult,
+  CommandResultNumber,
   EndedBy,
   EndReason,
   occurredAfter,
@@ -85,9 +86,15 @@ function statusAfter(before: CallStatus | undefined, report: LegReport): CallSta
 
 /** The port names commands; enum values in events are numbers. */
 function commandResultOf({ commandId, failedCommand, doneCommand }: LegReport): CommandResult | null {
-  if (failedCommand !== null) return { ...failedCommand, command: CommandNumber[failedCommand.command], result: 2 }
+  if (failedCommand !== null)
+    return { ...failedCommand, command: CommandNumber[failedCommand.command], result: CommandResultNumber.failed }
   if (doneCommand == null || doneCommand.commandId !== commandId) return null
-  return { commandId, command: CommandNumber[doneCommand.command], reason: EndReason.none, result: 1 }
+  return {
+    commandId,
+    command: CommandNumber[doneCommand.command],
+    reason: EndReason.none,
+    result: CommandResultNumber.ok,
+  }
 }
 
 function times({ state, at }: LegReport, answeredBefore: string | null) {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { setDefaultAutoSelectFamilyAttemptTimeout } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
@@ -9,6 +10,9 @@ import { run } from './run.ts'
 const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8')) as {
   version: string
 }
+
+// Node's default of 250 ms for each address is less than a lost SYN takes.
+setDefaultAutoSelectFamilyAttemptTimeout(2_500)
 
 process.on('SIGINT', () => process.exit(Exit.interrupted))
 // A reader such as head has seen enough.

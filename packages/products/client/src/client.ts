@@ -52,12 +52,10 @@ function methodOf(operation: string, line: string, timeoutMs: number, send: Send
         return (await send({ ...request, path: at, headers, isStream: true }, { signal })).response
       }, options)
     }
-    if (has('pages') || has('linked')) {
+    if (has('pages') || has('array')) {
       return pagesOf(async (more) => {
         const { response, value } = await read(more)
-        return has('pages')
-          ? (value as Page)
-          : { items: value as [], nextCursor: nextCursorOf(response.headers.get('link')) }
+        return has('pages') ? (value as Page) : { items: value as [], nextCursor: response.headers.get('next-cursor') }
       })
     }
     return read().then(({ value }) => value)
@@ -84,7 +82,3 @@ function queryText(query: Query): string {
   const text = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString()
   return text && `?${text}`
 }
-
-/** The cursor of the next page in a `Link` header (RFC 8288). */
-const nextCursorOf = (link: string | null): string | null =>
-  /[?&]cursor=([\w-]+)[^>]*>; *rel="?next/.exec(String(link))?.[1] ?? null

@@ -32,11 +32,11 @@ export function reactionTo({ method, hasKey, mayHaveRun, status, code = '' }: Fa
 }
 
 const FIRST_WAIT_MS = 500
-const LONGEST_WAIT_MS = 15_000
+const MAX_WAIT_MS = 15_000
 
 /** The wait before try `tries + 1`, between half of a doubling step and the whole. @param random between 0 and 1 */
 export const backoffMs = (tries: number, random: number, firstMs: number = FIRST_WAIT_MS): number =>
-  Math.min(firstMs * 2 ** tries, LONGEST_WAIT_MS) * (0.5 + random / 2)
+  Math.min(firstMs * 2 ** tries, MAX_WAIT_MS) * (0.5 + random / 2)
 
 /** Reads the seconds or the date of `Retry-After` (RFC 9110, section 10.2.3); undefined if it is absent, wrong or past. */
 export function retryAfterMs(header: string | null): number | undefined {

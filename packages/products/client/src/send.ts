@@ -44,7 +44,7 @@ export function createSend(options: ClientOptions): Send {
         try {
           token = auth && (await orAborted(auth(rejected), deadline.signal))
           // The error of fetch would show the token.
-          if (token && /[^!-~]/.test(token)) throw new TypeError('auth gave a malformed token')
+          if (token && /[^!-~]/.test(token)) throw new TypeError('`auth` returned a malformed token')
           const init = {
             method,
             // `fetch` would fail with a header that cannot be sent as it does without an answer. A plain object, because

@@ -339,7 +339,7 @@ describe('the record', () => {
     const open = (over: Partial<DeliveryRetention> = {}) =>
       createDeliveryStore(redis, { ...retention, ...waits, ...over })
     const keptApartMs = (delivery: Delivery) => fixture.ttlOf(ledgerKey(delivery.deliveryId))
-    const LONGEST_MS = 6 * HOUR_MS + HOUR_MS - 5_000
+    const MAX_MS = 6 * HOUR_MS + HOUR_MS - 5_000
     const expire = (delivery: Delivery) => redis[run]((commands) => commands.del(recordKey(delivery.deliveryId)))
 
     test.each([
@@ -352,7 +352,7 @@ describe('the record', () => {
         const delivery = deliveryOf({ slot, token: 'a' })
         await end(delivery)
         expect(await fixture.ttlOf(recordKey(delivery.deliveryId))).toBeLessThanOrEqual(60_000)
-        expect(await keptApartMs(delivery)).toBeGreaterThan(LONGEST_MS)
+        expect(await keptApartMs(delivery)).toBeGreaterThan(MAX_MS)
         await expire(delivery)
         expect(await open().isSettled({ ...nextOf(delivery), attempt: 0, token: 'b' })).toBe(true)
         expect(await open().isSettled({ ...delivery, run: 2, slot: 0 })).toBe(false)
@@ -363,7 +363,7 @@ describe('the record', () => {
       const delivery = deliveryOf({ run: ofRun })
       const store = open({ firstWaitMs: 6 * HOUR_MS })
       await store.settle(delivery, delivered(delivery), acknowledged)
-      expect(await keptApartMs(delivery)).toBeGreaterThan(LONGEST_MS)
+      expect(await keptApartMs(delivery)).toBeGreaterThan(MAX_MS)
       await expire(delivery)
       expect(await store.isSettled(delivery)).toBe(true)
       expect(await store.isSettled({ ...delivery, run: 3 })).toBe(false)
@@ -383,7 +383,7 @@ describe('the record', () => {
       await open().settle(delivery, failed(delivery), waiting)
       const again = { ...delivery, run: 2, slot: 0 }
       await open().settle(again, delivered(again), acknowledged)
-      expect(await keptApartMs(again)).toBeGreaterThan(LONGEST_MS)
+      expect(await keptApartMs(again)).toBeGreaterThan(MAX_MS)
       await expire(delivery)
       expect(await open().isSettled({ ...nextOf(delivery), token: 'b' })).toBe(true)
     })
@@ -394,7 +394,7 @@ describe('the record', () => {
       const quick = { ...nextOf(slow), token: 'a' }
       await open().settle(quick, failed(quick), { ...waiting, next: { token: 'b', postponed: 0 } })
       await open().settle(slow, delivered(slow), acknowledged)
-      expect(await keptApartMs(slow)).toBeGreaterThan(LONGEST_MS)
+      expect(await keptApartMs(slow)).toBeGreaterThan(MAX_MS)
     })
 
     test('is kept apart where a parked record lasts for less than a copy', async () => {
@@ -404,7 +404,7 @@ describe('the record', () => {
         refused(delivery),
         'rejected',
       )
-      expect(await keptApartMs(delivery)).toBeGreaterThan(LONGEST_MS)
+      expect(await keptApartMs(delivery)).toBeGreaterThan(MAX_MS)
     })
   })
 

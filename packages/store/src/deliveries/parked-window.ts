@@ -23,7 +23,7 @@ export interface ParkedRange {
 export type RunState = Ledger['state'] | 'unknown'
 
 const COUNTED_AT_ONCE = 250
-const LEAST_LOOKED_AT = 50
+const MIN_LOOKED_AT = 50
 
 export type ParkedWindow = ReturnType<typeof createParkedWindow>
 
@@ -71,7 +71,7 @@ export function createParkedWindow(redis: Redis) {
      */
     async take(subscriptionId: SubscriptionId, range: ParkedRange, limit: number) {
       // Twice the limit, because entries may be stale or parked for another reason.
-      const size = Math.max(2 * limit, LEAST_LOOKED_AT)
+      const size = Math.max(2 * limit, MIN_LOOKED_AT)
       const { entries, found } = await look(subscriptionId, range, size)
       const taken = found.slice(0, limit)
       const isCut = taken.length < found.length

@@ -26,8 +26,8 @@ export interface EventQuery extends Partial<EventSubject>, RangeQuery {
 const EQUAL = ['eventType', 'callId', 'agentUri', 'correlationId'] as const
 
 /** Entries contain every field of a query, so scanning 5,000 of them takes the reader only about 20 ms. */
-const MOST_SCANNED = 5_000
-const MOST_AT_ONCE = 1_000
+const MAX_SCANNED = 5_000
+const MAX_AT_ONCE = 1_000
 
 const cursors = createTimeCursor('e')
 
@@ -58,7 +58,7 @@ export function createEventList(redis: Redis, journal?: Pick<JournalReader, 'are
       const asked = EQUAL.map((name) => query[name]).filter((value) => value !== undefined)
       const texts = asked.map((value) => JSON.stringify(value))
       if (query.number !== undefined) texts.push(`${numberEnding(query.number)}"`)
-      const listing = listingOf(redis, eventsKey(tenant), cursors, query, MOST_AT_ONCE)
+      const listing = listingOf(redis, eventsKey(tenant), cursors, query, MAX_AT_ONCE)
       async function load(entries: readonly ScoredEntry[]) {
         const events = entries.map((entry) => {
           if (!texts.every((text) => entry.member.includes(text))) return undefined
@@ -69,7 +69,7 @@ export function createEventList(redis: Redis, journal?: Pick<JournalReader, 'are
         const readable = await withRecord(tenant, fitting)
         return events.map((event) => (event !== undefined && readable.has(event) ? event : undefined))
       }
-      return collectPage(listing, load, MOST_SCANNED)
+      return collectPage(listing, load, MAX_SCANNED)
     },
   }
 }

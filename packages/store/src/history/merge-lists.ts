@@ -19,7 +19,7 @@ export const byPlace = (a: MergeEntry, b: MergeEntry): number =>
 
 /** Entries that the first reads take over all lists, and at least from each. */
 const AT_FIRST = 512
-const LEAST_PER_LIST = 4
+const MIN_PER_LIST = 4
 /** Entries that a later read takes from the one list that it continues. */
 const LATER = 64
 
@@ -32,7 +32,7 @@ export async function* mergeLists<Entry extends MergeEntry>(
   lists: readonly Entry['list'][],
   read: (list: Entry['list'], before: string | undefined, count: number) => Promise<Chunk<Entry>>,
 ): AsyncGenerator<readonly Entry[], void> {
-  const count = Math.max(LEAST_PER_LIST, Math.ceil(AT_FIRST / Math.max(1, lists.length)))
+  const count = Math.max(MIN_PER_LIST, Math.ceil(AT_FIRST / Math.max(1, lists.length)))
   let chunks = await inChunks(lists, (list) => read(list, undefined, count))
   for (;;) {
     const { known, rest, usedUp } = mergeChunks(chunks)

@@ -12,7 +12,7 @@ const IN_FLIGHT_MS = 300
 /** Longer than a POST takes on a busy machine. */
 const LONG_IN_FLIGHT_MS = 1_500
 /** A busy machine gives back many permits, because they are too old. */
-const LONGEST_MS = 15_000
+const MAX_MS = 15_000
 const id = newSubscriptionId()
 let fixture: TestDeliveries
 let deliveries: DeliveryStore
@@ -52,7 +52,7 @@ test.each([1, 4, 20])(
     const written: number[] = []
     let [inFlight, most] = [0, 0]
     const open = () => openRedis({ url: fixture.server.redisUrl, log: silentLog, name: 'worker' })
-    const untilMs = performance.now() + LONGEST_MS
+    const untilMs = performance.now() + MAX_MS
     const isOver = (): boolean => written.length >= 36 || performance.now() > untilMs
     /** Makes POSTs. It dies with the permit of its third, if it is mortal. */
     const live = async (redis: Redis, isMortal: boolean): Promise<void> => {
@@ -92,7 +92,7 @@ test.each([1, 4, 20])(
     const least = Math.min(...times.slice(12).map((time, i) => time - (times[i] ?? 0)))
     expect(least).toBeGreaterThan(1_000)
   },
-  2 * LONGEST_MS,
+  2 * MAX_MS,
 )
 
 test('a permit that was never ended expires', async () => {

@@ -9,9 +9,9 @@ interface HeldClaim {
 
 const FIRST_WAIT_MS = 500
 /** Much shorter than a lease, so that claims become free soon after Redis answers again. */
-const LONGEST_WAIT_MS = 2_000
+const MAX_WAIT_MS = 2_000
 /** A few MB. Each request that fails while Redis is slow can leave a claim, however many clients repeat theirs. */
-const MOST_WAITING = 10_000
+const MAX_WAITING = 10_000
 
 /**
  * Releases claims, and repeats it for those that Redis did not answer for until their leases have ended. All of them share
@@ -54,7 +54,7 @@ export function createReleaseQueue(
     isRepeating = true
     for (let failures = 0; waiting.size > 0; ) {
       // The wait does not keep the process alive: after its death, the leases end.
-      await delay(backoffMs(failures, FIRST_WAIT_MS, LONGEST_WAIT_MS), undefined, { ref: false })
+      await delay(backoffMs(failures, FIRST_WAIT_MS, MAX_WAIT_MS), undefined, { ref: false })
       failures = (await releaseWaiting()) ? 0 : failures + 1
     }
     isRepeating = false
@@ -62,7 +62,7 @@ export function createReleaseQueue(
 
   return async (claim) => {
     const untilMs = performance.now() + leaseMs
-    if ((await isAnswered(claim)) || waiting.size >= MOST_WAITING) return
+    if ((await isAnswered(claim)) || waiting.size >= MAX_WAITING) return
     waiting.set(claim.token, { claim, untilMs })
     if (!isRepeating) void repeat()
   }

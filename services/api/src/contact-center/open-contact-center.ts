@@ -61,7 +61,7 @@ const LINK_STATES: readonly LinkState[] = ['connected', 'standby', 'lost']
 function showLink(metrics: Metrics, { link, unknownChannels }: OpenedPlatform): void {
   metrics.gauge(
     'switchhook_platform_unknown_channels',
-    'Channels of the contact-center platform that belong to no stored call.',
+    'Channels of the contact-center platform without a stored call.',
     unknownChannels,
   )
   metrics.gauges(

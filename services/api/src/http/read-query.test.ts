@@ -5,6 +5,7 @@ const read = createReadQuery({
   limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
   state: { type: 'string', enum: ['parked'], default: 'parked' },
   verbose: { type: 'boolean' },
+  from: { type: 'string', format: 'date-time' },
 })
 
 test.each<[string, object]>([
@@ -13,6 +14,9 @@ test.each<[string, object]>([
   ['?limit=1&verbose=true', { limit: 1, state: 'parked', verbose: true }],
   ['?limit=100&other=1&other=2', { limit: 100, state: 'parked' }],
   ['?state=%70arked', { limit: 20, state: 'parked' }],
+  ['?from=2026-11-20T17:06:01Z', { limit: 20, state: 'parked', from: '2026-11-20T17:06:01Z' }],
+  ['?from=2026-11-20T17:06:01%2B0530', { limit: 20, state: 'parked', from: '2026-11-20T17:06:01+05:30' }],
+  ['?from=2026-11-20T17:06:01.173-0100', { limit: 20, state: 'parked', from: '2026-11-20T17:06:01.173-01:00' }],
 ])('%j is read', (search, expected) => {
   expect(read(search)).toEqual(expected)
 })
@@ -27,6 +31,8 @@ test.each<[string, string[]]>([
   ['?limit=99999999999999999999', ['/limit']],
   ['?limit=1&limit=2', ['/limit']],
   ['?state=waiting', ['/state']],
+  ['?from=2026-11-20', ['/from']],
+  ['?from=2026-11-20T17:06:01%2B05', ['/from']],
   ['?verbose=1&limit=0&state=%ff', ['/limit', '/state', '/verbose']],
 ])('%j is rejected with all faults', (search, pointers) => {
   const failure = failureOf(() => read(search))

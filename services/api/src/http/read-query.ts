@@ -16,7 +16,7 @@ export function createReadQuery(
     const query: Record<string, unknown> = {}
     for (const [name, schema] of Object.entries(parameters)) {
       const values = given.getAll(name)
-      if (values.length > 1) faults.push({ pointer: `/${name}`, detail: 'is given more than once' })
+      if (values.length > 1) faults.push({ pointer: `/${name}`, detail: 'was given more than once' })
       query[name] = values[0] === undefined ? schema['default'] : toValue(values[0], schema)
       if (query[name] === undefined) delete query[name]
     }
@@ -31,5 +31,7 @@ export function createReadQuery(
 function toValue(text: string, schema: Schema): unknown {
   if (schema['type'] === 'integer' && /^-?\d{1,15}$/.test(text)) return Number(text)
   if (schema['type'] === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
+  // The time format of Python's `strftime`, which its generated clients use.
+  if (schema['format'] === 'date-time') return text.replace(/([+-]\d\d)(\d\d)$/, '$1:$2')
   return text
 }

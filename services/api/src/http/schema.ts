@@ -11,6 +11,13 @@ export const component = <const S extends Schema>(name: string, schema: S): S =>
 
 export const componentName = (schema: object): string | undefined => (schema as { readonly [NAME]?: string })[NAME]
 
+const SHOWN = Symbol('shown schema')
+
+/** Accepts what `schema` describes, and shows clients a narrower form. */
+export const shownAs = <const S extends Schema>(schema: S, shown: Schema): S => ({ ...schema, [SHOWN]: shown })
+
+export const shownSchema = (schema: Schema): Schema => (schema as { readonly [SHOWN]?: Schema })[SHOWN] ?? schema
+
 export const text = (description: string, example: string | null, more?: object) =>
   ({ type: 'string', description, examples: [example], ...more }) as const
 
@@ -63,7 +70,7 @@ export const completeComponent = <P extends Readonly<Record<string, Schema>>>(
 export const nextCursorSchema = orNull(
   text(
     'The `cursor` of the next page; null: this is the last page. Send it with the same other parameters. ' +
-      'A page can have fewer items than `limit`, or none, and still have a next page.',
+      'A page can have fewer items than `limit` and still have a next page. It is empty only at the end, and after a search of ten seconds without a match.',
     null,
   ),
 )

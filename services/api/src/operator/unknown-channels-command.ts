@@ -9,7 +9,7 @@ export type UnknownChannelsCommand =
   /** `ids` null: all. */
   | { readonly name: 'remove'; readonly ids: readonly string[] | null }
 
-const USAGE = `usage: node unknown-channels.js list            print the channels in Asterisk that belong to no stored call
+const USAGE = `usage: node unknown-channels.js list            print the channels in Asterisk without a stored call
        node unknown-channels.js remove <id>…    end these of them, even during a conversation
        node unknown-channels.js remove all      end all of them
 The variables ASTERISK_… and REDIS_… are those of the api.`
@@ -44,7 +44,7 @@ export async function runCommand(
   }
 }
 
-/** `node dist/unknown-channels.js`, in the api image: lists and ends channels in Asterisk that belong to no stored call. */
+/** `node dist/unknown-channels.js`, in the api image: lists and ends channels in Asterisk without a stored call. */
 export const runUnknownChannels = (args: readonly string[]): void =>
   runCommandLine(args, USAGE, parseCommand, async (command, print) => {
     const { ASTERISK_APP } = asteriskFields

@@ -39,7 +39,7 @@ const LOOKS_AT_ONCE = 50
 const LAPSED_AT_ONCE = 100
 /** Deliveries that the first look after a pause publishes. Each further one publishes twice as many, up to the second. */
 const FIRST_RELEASE = 100
-const MOST_RELEASED = 2_000
+const MAX_RELEASED = 2_000
 /**
  * How long a worker remembers its pace while others look. Shorter than a cool-down, which others may have seen begin and
  * end; long, because a worker among many that has forgotten it begins slowly in the middle of a release.
@@ -160,7 +160,7 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
       paces.delete(id)
       return plan.nextInMs
     }
-    paces.set(id, plan.isProbing ? FIRST_RELEASE : Math.min(2 * pace, MOST_RELEASED))
+    paces.set(id, plan.isProbing ? FIRST_RELEASE : Math.min(2 * pace, MAX_RELEASED))
     return TICK_MS
   }
 
@@ -182,7 +182,7 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
             await looks.finish(look, nextInMs)
             return nextInMs ?? TICK_MS
           } catch (error) {
-            log.warn('held deliveries could not be looked at; a worker looks again', { ...look, error })
+            log.warn('could not check held deliveries; will retry', { ...look, error })
             // If this fails as well, the lease ends.
             await looks.finish(look, FAILED_TICK_MS).catch(() => {})
             return TICK_MS

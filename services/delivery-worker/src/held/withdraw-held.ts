@@ -14,7 +14,7 @@ interface Stay {
 }
 
 /** Entries that one look reads. */
-const MOST_READ = 2_000
+const MAX_READ = 2_000
 /** More subscriptions than are disabled while they are paused. Beyond it, a worker reads their lists again. */
 const MAX_REMEMBERED = 10_000
 
@@ -30,10 +30,10 @@ export function createWithdrawHeld(deps: WithdrawHeldDeps) {
   async function readUnread(id: SubscriptionId): Promise<{ entries: readonly HeldEntry[]; stay: Stay }> {
     const stay = stays.get(id)
     if (stay?.last !== undefined) {
-      const [last, ...entries] = await held.due(id, { offset: stay.count - 1, most: MOST_READ + 1 })
+      const [last, ...entries] = await held.due(id, { offset: stay.count - 1, most: MAX_READ + 1 })
       if (last?.deliveryId === stay.last.deliveryId && last.score === stay.last.score) return { entries, stay }
     }
-    return { entries: await held.due(id, { most: MOST_READ }), stay: { count: 0 } }
+    return { entries: await held.due(id, { most: MAX_READ }), stay: { count: 0 } }
   }
 
   return async (id: SubscriptionId, room: { left: number }): Promise<boolean> => {
@@ -47,6 +47,6 @@ export function createWithdrawHeld(deps: WithdrawHeldDeps) {
       stay = { count: stay.count + staying.length, last: staying.at(-1) ?? stay.last }
       stays.set(id, stay)
     }
-    return entries.length < MOST_READ
+    return entries.length < MAX_READ
   }
 }

@@ -2,10 +2,11 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { LookupFunction, Socket } from 'node:net'
 import { callbackify } from 'node:util'
 import type { AddressGuard } from '@switchhook/egress'
+import { LRUCache } from 'lru-cache'
 import { Agent, buildConnector, type DiagnosticsChannel } from 'undici'
 import { BLOCKED_ADDRESS, codedError } from '../policy/classify.ts'
-import { type ContinueFilter, createContinueFilter, filterReads } from './skip-continue.ts'
-import type { OpenTunnel } from './tunnel.ts'
+import { type AnswerHead, filterReads, readAnswerHead } from './answer-head.ts'
+import { createDial, type OpenSocket } from './dial.ts'
 
 export interface ConnectionOptions {
   /** Maximum number of connections to one endpoint. */
@@ -17,7 +18,7 @@ export interface ConnectionOptions {
   /** Looks up host names. Not called for a url that contains an address. */
   readonly lookup: LookupFunction
   /** Opens every connection through the operator's proxy. Absent: connections are direct. */
-  readonly tunnel?: OpenTunnel | undefined
+  readonly tunnel?: OpenSocket | undefined
 }
 
 /** Servers usually close an idle connection after 5 s. Closing it earlier avoids most writes into a closing connection. */
@@ -30,40 +31,73 @@ interface Usage {
   requests: number
   /** Bytes read from the socket before the last request. */
   bytesBefore: number
-  readonly answers: ContinueFilter
+  readonly head: AnswerHead
 }
+
+/** How the connection was used on which a request failed. */
+export interface Use {
+  readonly isReused: boolean
+  /** No byte arrived since the request was written. The server may have closed the connection because it was idle. */
+  readonly isUnanswered: boolean
+  /** The status of the answer, if its status line arrived, otherwise 0. */
+  readonly status: number
+}
+
+/** How long an endpoint that sent stray bytes gets a new connection for each delivery. */
+const STRAYS_MS = 3_600_000
+/** More endpoints than a worker has of that kind; 100 bytes each. */
+const MAX_STRAYS = 10_000
+
+/** Undici, about bytes that arrive while no request waits for an answer. */
+const isStray = ({ message }: Error): boolean => message === 'bad response'
 
 export type Connections = ReturnType<typeof openConnections>
 
 export function openConnections(options: ConnectionOptions) {
   const { maxSockets, timeoutMs, guard, lookup, tunnel } = options
-  const stale = new WeakSet<Error>()
+  const failed = new WeakMap<Error, Use>()
+  let reading: Usage | undefined
   const usages = new WeakMap<Socket, Usage>()
+  const strays = new LRUCache<string, true>({ max: MAX_STRAYS, ttl: STRAYS_MS })
   const noteRequest = (message: unknown): void => {
     const { socket } = message as DiagnosticsChannel.ClientSendHeadersMessage
     const usage = usages.get(socket)
     if (usage === undefined) return
     usage.requests += 1
     usage.bytesBefore = socket.bytesRead
-    usage.answers.expectAnswer()
+    usage.head.expectAnswer()
   }
   // undici shows which connection carries a request only on this channel.
   subscribe(SEND_HEADERS, noteRequest)
-  const direct = buildConnector({ timeout: timeoutMs, lookup, allowH2: false })
-  const connector = tunnel === undefined ? direct : tunnelled(tunnel, direct)
+  /** By origin, while a connection is made: its state. */
+  const connecting = new Map<string, () => string>()
+  const connector = openThenSecure(
+    tunnel ?? createDial({ lookup, timeoutMs }),
+    buildConnector({ timeout: timeoutMs, allowH2: false }),
+    (origin, state) => void connecting.set(origin, state),
+  )
   const connect: typeof connector = (options, callback) => {
+    const origin = originOf(options)
+    connecting.set(origin, () => 'the look-up of the name has not ended')
     connector(options, (error, socket) => {
+      connecting.delete(origin)
       if (error !== null) return callback(error, null)
       // A tunnel ends at the proxy. It was opened to a vetted address.
       if (tunnel === undefined && !guard.allows(socket.remoteAddress ?? '')) {
         socket.destroy()
         return callback(codedError(BLOCKED_ADDRESS, `the address ${socket.remoteAddress} is blocked`), null)
       }
-      const usage: Usage = { requests: 0, bytesBefore: 0, answers: createContinueFilter() }
+      const usage: Usage = { requests: 0, bytesBefore: 0, head: readAnswerHead() }
       usages.set(socket, usage)
-      filterReads(socket, usage.answers)
+      filterReads(socket, (chunk) => {
+        reading = usage
+        return usage.head.pass(chunk)
+      })
       socket.on('error', (broken) => {
-        if (usage.requests > 1 && socket.bytesRead === usage.bytesBefore) stale.add(broken)
+        const isReused = usage.requests > 1
+        const isUnanswered = socket.bytesRead === usage.bytesBefore
+        failed.set(broken, { isReused, isUnanswered, status: usage.head.status() })
+        if (isStray(broken)) strays.set(origin, true)
       })
       callback(null, socket)
     })
@@ -82,8 +116,15 @@ export function openConnections(options: ConnectionOptions) {
     kept,
     /** Opens a new connection for each request. */
     fresh,
-    /** Whether a reused connection broke before the first byte of an answer. The server may have closed it because it was idle. */
-    brokeOnReuse: (error: Error) => stale.has(error),
+    /** How the connection was used that ended with this error. Undefined: it was never open. */
+    useOf: (error: Error): Use | undefined => failed.get(error),
+    /** Whether the answer that is being read is that of a second or later request of its connection. For `onResponseStart`. */
+    isReused: (): boolean => reading !== undefined && reading.requests > 1,
+    /** Whether this endpoint has lately sent something on a kept connection that was no answer. */
+    sendsStrays: (origin: string): boolean => strays.size > 0 && strays.has(origin),
+    noteStray: (origin: string): void => void strays.set(origin, true),
+    /** Why a request to this origin has no connection yet. Undefined: none is being made. */
+    whyNotConnected: (origin: string): string | undefined => connecting.get(origin)?.(),
     close: async (): Promise<void> => {
       unsubscribe(SEND_HEADERS, noteRequest)
       await Promise.all([kept.destroy(), fresh.destroy()])
@@ -91,16 +132,26 @@ export function openConnections(options: ConnectionOptions) {
   }
 }
 
-/** TLS is made through the tunnel, by undici itself, so that server name and certificate check are those of a direct connection. */
-function tunnelled(open: OpenTunnel, direct: buildConnector.connector): buildConnector.connector {
-  // callbackify calls back outside of the promise, so that an error in the callback does not become an unhandled rejection.
-  const openThenCall = callbackify(open)
+const originOf = ({ protocol, host }: buildConnector.Options): string => `${protocol}//${host}`
+
+/**
+ * Opens the socket with `open`, and lets undici make TLS on it, so that server name, certificate check and session are the
+ * same for direct connections and tunnels.
+ */
+function openThenSecure(
+  open: OpenSocket,
+  secure: buildConnector.connector,
+  connecting: (origin: string, state: () => string) => void,
+): buildConnector.connector {
   return (options, callback) => {
     const { hostname, protocol, port } = options
     const isTls = protocol === 'https:'
-    openThenCall({ hostname, port: Number(port || (isTls ? 443 : 80)) }, (error, socket) => {
+    const origin = originOf(options)
+    const opening = open({ hostname, port: Number(port || (isTls ? 443 : 80)) }, (state) => connecting(origin, state))
+    // callbackify calls back outside of the promise, so that an error in the callback does not become an unhandled rejection.
+    callbackify(() => opening)((error, socket) => {
       if (error !== null) callback(error, null)
-      else if (isTls) direct({ ...options, httpSocket: socket }, callback)
+      else if (isTls) secure({ ...options, httpSocket: socket }, callback)
       else callback(null, socket)
     })
   }

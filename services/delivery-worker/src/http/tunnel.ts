@@ -1,10 +1,11 @@
 import { request as tlsRequest } from 'node:https'
-import { isIP, isIPv6, type LookupFunction, type Socket } from 'node:net'
+import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { promisify } from 'node:util'
 import type { AddressGuard } from '@switchhook/egress'
 import { type Logger, startDeadline } from '@switchhook/runtime'
 import type { EgressProxy } from '../egress-proxy.ts'
-import { codedError, isOurShortage, PROXY_FAILED } from '../policy/classify.ts'
+import { explainedError, isOurShortage, PROXY_FAILED } from '../policy/classify.ts'
+import { addressText, type OpenSocket } from './dial.ts'
 import { blocked } from './lookup.ts'
 
 /** An import of this module would load all of Node's `fetch` at start, for its re-exports. */
@@ -21,9 +22,6 @@ export interface TunnelOptions {
   readonly log: Pick<Logger, 'warn'>
 }
 
-/** Connects to a vetted address of the target, through the proxy. `hostname`: a name, or an address without brackets. */
-export type OpenTunnel = (target: { readonly hostname: string; readonly port: number }) => Promise<Socket>
-
 /** One line for each problem of the proxy in this time: while the proxy is away, every attempt meets it. */
 const WARN_EVERY_MS = 60_000
 
@@ -32,7 +30,7 @@ const WARN_EVERY_MS = 60_000
  * the target is tried. Failures have the code that classifies the attempt: `PROXY_FAILED` if the proxy is at fault, and the
  * code of the network if it answers 5xx or not at all, because it may only pass on that the endpoint is away.
  */
-export function createTunnels({ proxy, guard, lookup, timeoutMs, log }: TunnelOptions): OpenTunnel {
+export function createTunnels({ proxy, guard, lookup, timeoutMs, log }: TunnelOptions): OpenSocket {
   const find = promisify(lookup)
   const warnedAtMs = new Map<string, number>()
 
@@ -48,14 +46,15 @@ export function createTunnels({ proxy, guard, lookup, timeoutMs, log }: TunnelOp
     })
   }
 
-  return async ({ hostname, port }) => {
+  return async ({ hostname, port }, connecting) => {
     const untilMs = performance.now() + timeoutMs
     const found = isIP(hostname) === 0 ? await find(hostname, { all: true }) : hostname
     const addresses = typeof found === 'string' ? [found] : found.map(({ address }) => address)
     const vetted = addresses.filter((address) => guard.allows(address))
     let failure: Error = blocked(hostname)
     for (const address of vetted) {
-      const authority = isIPv6(address) ? `[${address}]:${port}` : `${address}:${port}`
+      const authority = addressText(address, port)
+      connecting?.(() => `${authority}: no answer through the proxy`)
       try {
         return await connectThrough(proxy, authority, untilMs - performance.now())
       } catch (error) {
@@ -122,7 +121,7 @@ function connectThrough(
       socket.destroy()
       if (!isOpen) return reject(refusal(statusCode))
       // Undici would drop the connection and open the next one for the same request, without end.
-      reject(codedError('HPE_SPOKE_FIRST', 'the endpoint sent something before the request, or before TLS'))
+      reject(explainedError('HPE_SPOKE_FIRST', 'the endpoint sent something before the request, or before TLS'))
     })
     request.on('error', (error) => {
       stopDeadlines()

@@ -3,7 +3,7 @@ import { type Deadline, startDeadline } from '@switchhook/runtime'
 import type { AxiosAdapter } from 'axios'
 import type { Dispatcher } from 'undici'
 import { answerExcerpt, EXCERPT_SOURCE_BYTES } from '../policy/answer-excerpt.ts'
-import { classifyError, classifyStatus, codedError } from '../policy/classify.ts'
+import { classifyError, classifyStatus, codedError, explainedError } from '../policy/classify.ts'
 import { pauseMsOf } from '../policy/retry-after.ts'
 import { AxiosHeaders } from './axios.ts'
 import type { Connections } from './connections.ts'
@@ -43,22 +43,27 @@ export const undiciAdapter =
   }
 
 /**
- * Handles one request and its answer. If the server closes an idle connection just as the request is written to it, the
- * request is sent once more, on a fresh connection, within the same deadline.
+ * Handles one request and its answer. If the server closes an idle connection just as the request is written to it, or if
+ * something arrives on a reused connection that is no answer to this request, the request is sent once more, on a fresh
+ * connection, within the same deadline: with the same delivery id, which is its idempotency key.
  * @param terms `deadline`: of the status line, and of the excerpt of an answer other than 2xx
  */
 function send(
-  { kept, fresh, brokeOnReuse }: Connections,
+  connections: Connections,
   request: Dispatcher.DispatchOptions,
   { deadline, trustedUntilMs, isReplay, isOnce, hidden }: PostTerms,
   ended: (sent: Sent) => void,
 ): void {
+  const { kept, fresh } = connections
+  const origin = String(request.origin)
   /** Of the answer's body. */
   let bodyDeadline: Deadline | undefined
   let controller: Dispatcher.DispatchController | undefined
   let state: 'waiting' | 'answered' | 'failed' = 'waiting'
   /** The error of the kept connection that carried this request first. */
   let broken: Error | undefined
+  /** Why the request was repeated, if the subscriber should know. */
+  let detail: string | undefined
   let bytes = 0
   /** An answer other than 2xx, while its excerpt is being read. */
   let rejection: (EndpointAnswer & { readonly chunks: Buffer[] }) | undefined
@@ -67,7 +72,16 @@ function send(
     if (rejection === undefined) return
     const { chunks, ...answer } = rejection
     rejection = undefined
-    ended(outcomeOf(answer, answerExcerpt(Buffer.concat(chunks), isComplete, hidden)))
+    ended(outcomeOf(answer, answerExcerpt(Buffer.concat(chunks), isComplete, hidden), detail))
+  }
+
+  const mayRepeat = (): boolean => !isReplay && broken === undefined
+
+  /** Sends the request once more, on a fresh connection. */
+  function repeat(error: Error): void {
+    broken = error
+    if (isOnce === true) return fail(unwritten(error))
+    fresh.dispatch(request, handler)
   }
 
   function fail(sent: Sent): void {
@@ -90,6 +104,10 @@ function send(
     onResponseStart(controller, status, headers) {
       // An interim answer (RFC 9110, section 15.2) is not the answer.
       if (status < 200 || state !== 'waiting') return
+      if (SENT_BY_PARSERS.has(status) && mayRepeat() && isLast(headers) && connections.isReused()) {
+        controller.abort(new StrayAnswer(`${status} to a request that it did not understand`))
+        return
+      }
       // Before the state changes: an error then fails the attempt. Afterwards it would leave the attempt without an end.
       const pauseMs = pauseMsOf(status, headers, Date.now())
       const hasExcerpt = status >= 300 && isPlain(headers)
@@ -99,7 +117,7 @@ function send(
       if (hasExcerpt) {
         rejection = { status, pauseMs, chunks: [] }
         deadline.whenPassed(cut)
-      } else ended(outcomeOf({ status, pauseMs }, undefined))
+      } else ended(outcomeOf({ status, pauseMs }, undefined, detail))
     },
     onResponseData(controller, chunk) {
       if (rejection !== undefined) {
@@ -115,34 +133,43 @@ function send(
       finishExcerpt(true)
     },
     onResponseError(_controller, error) {
-      const isWaiting = state === 'waiting'
-      if (error === LEASE_ENDED) fail(unwritten(broken))
-      else if (isWaiting && !isReplay && broken === undefined && isClosing(error) && brokeOnReuse(error)) {
-        broken = error
-        if (isOnce === true) return fail(unwritten(error))
-        fresh.dispatch(request, handler)
-      } else if (isWaiting) {
-        fail(isProtocolError(error) ? codedError('HPE_MALFORMED', error.message, error) : error)
-      } else {
+      if (error === LEASE_ENDED) return fail(unwritten(broken))
+      if (state !== 'waiting') {
         // An error after the status line does not change the outcome.
         bodyDeadline?.stop()
-        finishExcerpt(false)
+        return finishExcerpt(false)
       }
+      const use = connections.useOf(error)
+      const isOdd = isProtocolError(error)
+      if (error instanceof StrayAnswer || (isOdd && use?.isReused === true && use.status < 200)) {
+        connections.noteStray(origin)
+        if (mayRepeat()) {
+          detail = `repeated on a new connection; a kept one had no answer to this request: ${error.message}`
+          return repeat(malformed(error))
+        }
+      } else if (isClosing(error) && use?.isReused === true && use.isUnanswered && mayRepeat()) return repeat(error)
+      if (!isOdd) return fail(error)
+      if (use === undefined || use.status < 200) return fail(malformed(error))
+      state = 'failed'
+      ended(
+        outcomeOf({ status: use.status, pauseMs: undefined }, undefined, `the head has an odd line: ${error.message}`),
+      )
     },
   }
 
   deadline.whenPassed(() => {
     if (state !== 'waiting') return
-    const late = deadlinePassed()
+    const late = deadlinePassed(controller === undefined ? connections.whyNotConnected(origin) : undefined)
     fail(late)
     controller?.abort(late)
   })
-  ;(isReplay ? fresh : kept).dispatch(request, handler)
+  ;(isReplay || connections.sendsStrays(origin) ? fresh : kept).dispatch(request, handler)
 }
 
 /** @param excerpt of the part of the body that arrived in time */
-function outcomeOf({ status, pauseMs }: EndpointAnswer, excerpt: string | undefined): Outcome {
-  const outcome = classifyStatus(status)
+function outcomeOf({ status, pauseMs }: EndpointAnswer, excerpt: string | undefined, detail?: string): Outcome {
+  const classified = classifyStatus(status)
+  const outcome = detail === undefined ? classified : { ...classified, detail }
   if (outcome.kind !== 'answered') return outcome
   return { ...outcome, ...(excerpt !== undefined && { answer: excerpt }), ...(pauseMs !== undefined && { pauseMs }) }
 }
@@ -159,7 +186,10 @@ const LEASE_ENDED = new Error('the lease ended before the request was written')
 const tooLong = (): Error => new Error('the body is longer or slower than the limits of an excerpt')
 
 /** Classified like a timeout of the network itself. */
-const deadlinePassed = (): Error => codedError('ETIMEDOUT', 'the deadline of the attempt has passed')
+const deadlinePassed = (why?: string): Error =>
+  why === undefined
+    ? codedError('ETIMEDOUT', 'the deadline of the attempt has passed')
+    : explainedError('ETIMEDOUT', why)
 
 const CLOSED: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 
@@ -167,7 +197,26 @@ const isClosing = (error: Error): boolean => 'code' in error && CLOSED.has(Strin
 
 /** Undici gives a parser error no code, and an unexpected 101 the code of a lost connection. */
 const isProtocolError = (error: Error): boolean =>
-  error.name === 'HTTPParserError' || /^bad (response|upgrade)$/.test(error.message)
+  error.name === 'HTTPParserError' ||
+  /^bad (response|upgrade)$/.test(error.message) ||
+  ('code' in error &&
+    (error.code === 'UND_ERR_HEADERS_OVERFLOW' || error.code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'))
+
+const malformed = (error: Error): Error => explainedError('HPE_MALFORMED', error.message, error)
+
+/** An answer that is meant for something else than the request: the rest of the one before, which the server did not read. */
+class StrayAnswer extends Error {
+  override readonly name = 'StrayAnswer'
+}
+
+/** What servers answer to bytes that are no request, or to none. They close the connection with it. */
+const SENT_BY_PARSERS: ReadonlySet<number> = new Set([400, 408, 414, 431, 501, 505])
+
+/** Whether the server closes the connection after this answer. */
+const isLast = (headers: { readonly connection?: string | readonly string[] | undefined }): boolean =>
+  String(headers.connection ?? '')
+    .toLowerCase()
+    .includes('close')
 
 /** The request asked for an uncompressed answer; a compressed one gets no excerpt. A header that occurs twice is a list. */
 const isPlain = (headers: { readonly 'content-encoding'?: string | readonly string[] | undefined }): boolean =>

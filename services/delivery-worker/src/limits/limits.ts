@@ -20,7 +20,7 @@ export interface LimitsDeps extends Clocks {
 export type Limits = ReturnType<typeof createLimits>
 
 /** Each pass publishes two parts at most, so that no look publishes without end. */
-const MOST_PASSES = 4
+const MAX_PASSES = 4
 
 /**
  * Keeps a subscription within its limits. What is over is held, and goes on when a POST ends or a worker looks. If the worker
@@ -56,7 +56,7 @@ export function createLimits(deps: LimitsDeps) {
   function end(limited: Subscription, permit: string, most: number): void {
     const passed = passOn(limited, most, 1, permit)
       .catch((error: unknown) => {
-        log.warn('held deliveries were not passed on; a worker looks soon', { subscriptionId: limited.id, error })
+        log.warn('could not release held deliveries; will retry', { subscriptionId: limited.id, error })
       })
       .finally(() => passing.delete(passed))
     passing.add(passed)
@@ -68,7 +68,7 @@ export function createLimits(deps: LimitsDeps) {
      * @param options `isBacklogDeep`: of those that end without a POST, no more than permits are free
      */
     passOn: (limited: Subscription, { most = SENT_AT_ONCE, isBacklogDeep = false } = {}) =>
-      passOn(limited, most, isBacklogDeep ? 1 : MOST_PASSES),
+      passOn(limited, most, isBacklogDeep ? 1 : MAX_PASSES),
     /**
      * Makes a POST of a subscription with limits. Each request that it writes needs a permit; without one the delivery is held.
      * @param isProbe it ends a cool-down, so it goes before what is held

@@ -106,7 +106,7 @@ test.each(OUTCOMES)('the outcome %s has its own number in a notice', async (outc
 test.each(PARKED_REASONS)('the reason %s is a number in a notice', async (parkedReason) => {
   const { notices, events } = aWorld({ find: async (delivery) => ({ ...parkedRecord(delivery), parkedReason }) })
   await notices.noticeParked(lastDelivery())
-  expect(events[0]?.data['reason']).toBe(ParkedReasonNumber[parkedReason])
+  expect(events[0]?.data['parkedReason']).toBe(ParkedReasonNumber[parkedReason])
 })
 
 test('a parked delivery without an attempt, or with an outcome of a newer version, has the outcome 0', async () => {

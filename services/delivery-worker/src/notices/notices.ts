@@ -143,7 +143,7 @@ function parkedDataOf(record: DeliveryRecord) {
     url: withoutQuery(url),
     eventId,
     eventType,
-    reason: ParkedReasonNumber[parkedReason] ?? ParkedReasonNumber.unknown,
+    parkedReason: ParkedReasonNumber[parkedReason] ?? ParkedReasonNumber.unknown,
     run,
     attempts: attempt,
     lastOutcome: outcomeNumber(last?.outcome ?? 'unknown'),

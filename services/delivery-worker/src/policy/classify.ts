@@ -1,5 +1,5 @@
 import { isNativeError } from 'node:util/types'
-import { type Attempt, type Outcome, Unavailable, type UnreachableReason } from '@switchhook/contracts'
+import { type Attempt, MAX_DETAIL, type Outcome, Unavailable, type UnreachableReason } from '@switchhook/contracts'
 
 export const BLOCKED_ADDRESS = 'ERR_BLOCKED_ADDRESS'
 
@@ -10,10 +10,13 @@ export const classifyStatus = (status: number): Outcome =>
   status < 300 ? { kind: 'delivered', status } : { kind: 'answered', status }
 
 /** An outcome as the record of an attempt stores it. */
-export const resultOf = (outcome: Outcome): Pick<Attempt, 'outcome' | 'status'> =>
-  outcome.kind === 'unreachable'
-    ? { outcome: outcome.reason, status: null }
-    : { outcome: outcome.kind, status: outcome.status }
+export function resultOf(outcome: Outcome): Pick<Attempt, 'outcome' | 'status' | 'detail'> {
+  const result =
+    outcome.kind === 'unreachable'
+      ? { outcome: outcome.reason, status: null }
+      : { outcome: outcome.kind, status: outcome.status }
+  return outcome.detail === undefined ? result : { ...result, detail: outcome.detail.slice(0, MAX_DETAIL) }
+}
 
 /**
  * Classifies the error of an attempt that got no answer.
@@ -26,12 +29,22 @@ export function classifyError(error: unknown): Outcome {
   }
   const reason = reasonOf(codeOf(error))
   if (reason === undefined) throw error
-  return { kind: 'unreachable', reason }
+  const detail = detailOf(error)
+  return { kind: 'unreachable', reason, ...(detail !== undefined && { detail }) }
 }
 
 /** An error whose code decides how the attempt is classified. */
 export const codedError = (code: string, message: string, cause?: unknown): Error & { readonly code: string } =>
   Object.assign(new Error(message, { cause }), { code })
+
+/** Such an error whose message the subscriber may read, as the detail of the attempt. */
+export const explainedError = (code: string, detail: string, cause?: unknown): Error & { readonly code: string } =>
+  Object.assign(codedError(code, detail, cause), { detail })
+
+function detailOf(error: unknown): string | undefined {
+  if (!isNativeError(error)) return undefined
+  return 'detail' in error && typeof error.detail === 'string' ? error.detail : detailOf(error.cause)
+}
 
 /** axios wraps Node's error and keeps its code. If an error has no code, its cause may have one. */
 function codeOf(error: unknown): string | undefined {

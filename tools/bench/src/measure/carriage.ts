@@ -29,7 +29,7 @@ export function carriageOf(published: ReadonlyMap<string, number>, deliveries: n
 
 /** Longer than the broker's statistics interval, also when it is busy: 1 s as the stack configures it, 5 s by default. */
 const COUNTS_LAG_MS = 6_000
-const MOST_READINGS = 7
+const MAX_READINGS = 7
 
 /**
  * Messages published to each queue since it was declared, once the counters no longer grow: the broker updates its statistics
@@ -44,7 +44,7 @@ async function countPublished(stack: StackFile): Promise<ReadonlyMap<string, num
     return [name, queue.message_stats?.publish ?? 0]
   }
   let last: [string, number][] = []
-  for (let readings = 0; readings < MOST_READINGS; readings++) {
+  for (let readings = 0; readings < MAX_READINGS; readings++) {
     if (readings > 0) await sleep(COUNTS_LAG_MS)
     const counts = await Promise.all(names.map(read))
     if (JSON.stringify(counts) === JSON.stringify(last)) break

@@ -51,15 +51,15 @@ type Data = Readonly<
     'eventId' | 'callId' | 'agentUri' | 'subscriptionId' | 'deliveryId' | 'eventType' | 'since' | 'recoveredAt',
     string
   > &
-    Record<'reason' | 'run' | 'sequence' | 'state' | 'statusCode', number>
+    Record<'parkedReason' | 'run' | 'sequence' | 'state' | 'statusCode', number>
 >
 
 function contentOf({ eventType, data }: Envelope): Content {
-  const { subscriptionId, deliveryId, run, reason, eventId, eventType: ofType, since, recoveredAt } = data
+  const { subscriptionId, deliveryId, run, parkedReason, eventId, eventType: ofType, since, recoveredAt } = data
   const { callId, agentUri, sequence, state, statusCode } = data
   switch (eventType) {
     case 'webhook.delivery.parked':
-      return { kind: 'parked', subscriptionId, deliveryId, run, reason, eventId, ofType }
+      return { kind: 'parked', subscriptionId, deliveryId, run, reason: parkedReason, eventId, ofType }
     case 'webhook.endpoint.failing':
       return { kind: 'failing', subscriptionId, since }
     case 'webhook.endpoint.recovered':

@@ -13,7 +13,9 @@ export const MAX_FILTER_BYTES = 4_096
 
 interface FieldSchema {
   readonly type?: string | readonly string[]
-  readonly oneOf?: readonly { readonly const: number; readonly title: string }[]
+  /** The known numbers of the field, and their names. */
+  readonly enum?: readonly number[]
+  readonly 'x-enum-varnames'?: readonly string[]
 }
 
 const schemasOf = (eventType: EventType): Readonly<Record<string, FieldSchema>> =>
@@ -45,7 +47,7 @@ function entryFaults(eventType: string, fields: unknown, pointer: string): Fault
   if (!isEventType(eventType)) return [{ pointer, detail: `is not an event type${didYouMean(eventType, EVENT_TYPES)}` }]
   if (!isRecord(fields)) return [{ pointer, detail: `must be an object of fields of the data of ${eventType}` }]
   const entries = Object.entries(fields)
-  if (entries.length === 0) return [{ pointer, detail: 'must name a field; a type that passes whole needs no entry' }]
+  if (entries.length === 0) return [{ pointer, detail: 'must name a field; omit types that need no filter' }]
   if (entries.length > MAX_FILTER_FIELDS) return [{ pointer, detail: `must have at most ${MAX_FILTER_FIELDS} fields` }]
   const count = entries.reduce((sum, [, conditions]) => sum + (Array.isArray(conditions) ? conditions.length : 0), 0)
   if (count > MAX_FILTER_CONDITIONS)
@@ -121,9 +123,9 @@ function valueFault(value: unknown, schema: FieldSchema): string | undefined {
   if (typeof value !== kind) return `must be ${inWords([kind])}, as the field is`
   if (typeof value === 'string' && value.length > MAX_FILTER_TEXT_LENGTH)
     return `must have at most ${MAX_FILTER_TEXT_LENGTH} characters`
-  const { oneOf } = schema
-  if (oneOf === undefined || oneOf.some((row) => row.const === value)) return undefined
-  return `must be one of ${oneOf.map((row) => `${row.const} ${row.title}`).join(', ')}`
+  const { enum: known, 'x-enum-varnames': names = [] } = schema
+  if (known === undefined || known.some((each) => each === value)) return undefined
+  return `must be one of ${known.map((each, at) => `${each} ${names[at]}`).join(', ')}`
 }
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>

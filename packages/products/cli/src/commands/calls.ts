@@ -24,7 +24,7 @@ const list = command({
 
 const dial = command({
   name: 'dial',
-  summary: 'start a call of an agent',
+  summary: 'start a call from an agent',
   args: [
     ['<agent>', 'the URI of the agent, such as sip:alice@acme.example'],
     ['<destination>', 'a phone number, an extension or the URI of another agent'],
@@ -90,7 +90,7 @@ function accepted(out: Context['out'], answer: Schemas['CommandAccepted'] & { co
 
 export const calls: Group = {
   name: 'calls',
-  summary: 'list and command calls',
+  summary: 'list and control calls',
   commands: [
     list,
     dial,

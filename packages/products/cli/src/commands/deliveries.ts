@@ -61,7 +61,7 @@ export function showDelivery(out: Context['out'], delivery: Schemas['Delivery'])
     { title: 'AT', of: ({ at }) => moment(at) },
     { title: 'RESULT', of: outcome, tone: (attempt) => toneOf(attempt.outcome) ?? 'bad' },
     { title: 'MS', of: ({ durationMs }) => durationMs },
-    { title: 'ANSWER', of: ({ answer }) => answer ?? '' },
+    { title: 'ANSWER', of: ({ answer, detail }) => [detail, answer].filter((text) => text !== undefined).join('; ') },
   ])
 }
 

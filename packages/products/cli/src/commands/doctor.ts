@@ -16,14 +16,14 @@ import { countOf } from '../output/read-time.ts'
 import { toneOf } from '../output/words.ts'
 import { take } from '../take.ts'
 
-const MOST_ENDPOINTS = 1_000
+const MAX_ENDPOINTS = 1_000
 const ROLES = ['viewer', 'operator', 'admin']
 
 export const doctor = command({
   name: 'doctor',
-  summary: 'find what is wrong: address, clock, sign-in, role, live stream, endpoints; takes 16 s',
+  summary: 'diagnose address, clock, sign-in, role, live stream, endpoints; takes 16 s',
   options: [
-    ['--needs <role>', 'the role that you should have (default viewer)'],
+    ['--needs <role>', 'required role (default viewer)'],
     [
       '--patience <factor>',
       `multiplies the limits of ${FIRST_WITHIN_MS / 1_000} s and ${SECOND_WITHIN_MS / 1_000} s for the stream`,
@@ -58,7 +58,7 @@ async function examine(context: Context, needs: string, patience: number): Promi
   if (me.features.journal) out.progress('Watching the live stream for 16 s …')
   const [stream, endpoints] = await Promise.all([
     me.features.journal ? examineStream(context, patience) : skipped('stream', 'this installation has none'),
-    take(client.subscriptions.summary({ limit: 100 }), MOST_ENDPOINTS),
+    take(client.subscriptions.summary({ limit: 100 }), MAX_ENDPOINTS),
   ])
   return [
     ok('address', session.url),

@@ -11,7 +11,7 @@ const tail = command({
   options: [
     ['--call <id>', 'only of this call'],
     ['--agent <uri>', 'only of this agent'],
-    ['--subscription <id>', 'only what goes to this subscription'],
+    ['--subscription <id>', 'only events for this subscription'],
     ['--type <type>', 'only this event type'],
     ['--since <time>', 'begin earlier: 10m, or an ISO 8601 time'],
   ],

@@ -35,12 +35,12 @@ const GUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i
 /** Of a correlation id that the API looks for. */
 const MAX_LENGTH = 256
 /** Each explanation is a request of its own. */
-const MOST_EVENTS = 20
+const MAX_EVENTS = 20
 
 /** The latest events of a call, an agent, a phone number or a correlation id; the oldest first. */
 async function showEventsAbout(client: Client, out: Context['out'], pasted: string, callId?: string): Promise<void> {
   const text = pasted.trim()
-  const list = async (query: object) => (await client.events.list({ ...query, limit: MOST_EVENTS }).page()).items
+  const list = async (query: object) => (await client.events.list({ ...query, limit: MAX_EVENTS }).page()).items
   const query =
     callId !== undefined
       ? { callId }

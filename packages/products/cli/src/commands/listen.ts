@@ -22,7 +22,7 @@ export const listenCommand = command({
     ['--filter <json>', 'which of these events: {"call.status": {"agentUri": ["sip:alice@acme.example"]}}'],
     ['--skip-backlog', 'park what is waiting, and begin with new events'],
     ['--print-secret', 'print the secret that signs the deliveries, when they begin'],
-    ['--ephemeral', 'begin with nothing, and keep nothing after the end'],
+    ['--ephemeral', 'use a temporary subscription'],
     ['--allow-remote', 'forward to another machine'],
   ],
   run: async ({ client, out }, _args, options) => {

@@ -22,14 +22,14 @@ export const recover = command({
   ],
   run: async ({ client, out }, [id = ''], { dryRun, watch, from, to, types, perSecond }) => {
     const nowMs = Date.now()
-    const body = given<Schemas['NewRecovery']>({
+    const body = given<Schemas['RecoveryInput']>({
       from: from === undefined ? undefined : momentOf(from, -1, nowMs),
       to: to === undefined ? undefined : momentOf(to, -1, nowMs),
-      eventTypes: types === undefined ? undefined : (typesIn(types) as Schemas['NewRecovery']['eventTypes']),
+      eventTypes: types === undefined ? undefined : (typesIn(types) as Schemas['RecoveryInput']['eventTypes']),
       maxPerSecond: perSecond === undefined ? undefined : countOf(perSecond, '--per-second'),
     })
     if (dryRun) {
-      const counted = await client.subscriptions.recover(id, { ...body, dryRun })
+      const counted = await client.subscriptions.previewRecovery(id, body)
       return out.record(counted, [
         ['deliveries', counted.count],
         ['without body', counted.withoutBody],
@@ -37,7 +37,7 @@ export const recover = command({
         ['newest', moment(counted.newest)],
       ])
     }
-    let recovery: Schemas['Recovery'] = await client.subscriptions.recover(id, { ...body, dryRun: false })
+    let recovery: Schemas['Recovery'] = await client.subscriptions.recover(id, body)
     if (!watch) {
       showRecovery(out, recovery)
       return out.note(`Follow it: switchhook explain ${recovery.recoveryId}`)

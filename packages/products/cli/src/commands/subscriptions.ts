@@ -73,9 +73,9 @@ function showWarnings(out: Context['out'], { warnings }: Schemas['Subscription']
 }
 
 /** The API names what is wrong with a filter that is JSON. */
-export function filterIn(text: string): Schemas['NewSubscription']['filter'] {
+export function filterIn(text: string): Schemas['SubscriptionInput']['filter'] {
   try {
-    return JSON.parse(text) as Schemas['NewSubscription']['filter']
+    return JSON.parse(text) as Schemas['SubscriptionInput']['filter']
   } catch {
     throw usage('--filter is not JSON. Quote it for the shell: --filter \'{"call.status":{"state":[7]}}\'')
   }
@@ -95,7 +95,7 @@ const create = command({
   ],
   run: async ({ client, out }, [url = ''], options) => {
     const eventTypes = typesIn(options.types ?? 'call.status,agent.status')
-    const more = given<Schemas['NewSubscription']>({
+    const more = given<Schemas['SubscriptionInput']>({
       url,
       eventTypes,
       description: options.description,

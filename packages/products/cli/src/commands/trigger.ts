@@ -37,4 +37,8 @@ const call = command({
   },
 })
 
-export const trigger: Group = { name: 'trigger', summary: 'cause a test delivery or a call', commands: [test, call] }
+export const trigger: Group = {
+  name: 'trigger',
+  summary: 'send a test delivery or start a call',
+  commands: [test, call],
+}

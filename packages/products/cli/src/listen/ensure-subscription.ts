@@ -8,7 +8,7 @@ export interface ListenName {
   /** The same name continues where it stopped. */
   readonly name?: string
   readonly eventTypes?: readonly Schemas['SubscribedType'][]
-  readonly filter?: Schemas['NewSubscription']['filter']
+  readonly filter?: Schemas['SubscriptionInput']['filter']
   /** A subscription of its own, which is deleted soon after the end. */
   readonly isEphemeral: boolean
 }
@@ -25,7 +25,7 @@ export async function ensureSubscription(
   { subscriptions }: Client,
   { name = hostname(), eventTypes, filter, isEphemeral }: ListenName,
 ): Promise<Listened> {
-  const wanted: Schemas['NewSubscription'] = {
+  const wanted: Schemas['SubscriptionInput'] = {
     mode: 'pull',
     eventTypes: [...(eventTypes ?? TYPES)],
     ...(filter !== undefined && { filter }),

@@ -24,6 +24,8 @@ export const CallState = {
 
 export const CommandNumber = { unknown: 0, dial: 1, answer: 2, hangup: 3, hold: 4, resume: 5, transfer: 6 } as const
 
+export const CommandResultNumber = { ok: 1, failed: 2 } as const
+
 export const DeviceStatus = {
   unknown: 0,
   idle: 1,

@@ -8,15 +8,15 @@ type Line<Method> = string & { readonly method?: Method }
 
 /**
  * Each operation as its request line, with `{}` for an id, and its flags. `body`, `query`: takes one. `key`: takes an `Idempotency-Key`.
- * `pages`: answers a page; `linked`: answers an array, and the header `Link` leads to the next page. `stream`: answers
+ * `pages`: answers a page; `array`: answers an array, and the header `Next-Cursor` has the cursor of the next page. `stream`: answers
  * server-sent events.
  */
 export const OPERATIONS = {
   subscriptions: {
     /** Create a subscription. Needs the role `operator`. */
-    create: 'POST /api/v1/webhooks/subscriptions body key' as Line<(body: Schemas['NewSubscription'], options?: CallOptions) => Promise<Schemas['CreatedSubscription']>>,
+    create: 'POST /api/v1/webhooks/subscriptions body key' as Line<(body: Schemas['SubscriptionInput'], options?: CallOptions) => Promise<Schemas['CreatedSubscription']>>,
     /** List subscriptions. Needs the role `viewer`. */
-    list: 'GET /api/v1/webhooks/subscriptions query linked' as Line<(query?: Schemas['ListSubscriptionsQuery'], options?: CallOptions) => Pages<{ items: Schemas['Subscription'][]; nextCursor: string | null }>>,
+    list: 'GET /api/v1/webhooks/subscriptions query array' as Line<(query?: Schemas['ListSubscriptionsQuery'], options?: CallOptions) => Pages<{ items: Schemas['Subscription'][]; nextCursor: string | null }>>,
     /** Read a subscription. Needs the role `viewer`. */
     read: 'GET /api/v1/webhooks/subscriptions/{}' as Line<(id: string, options?: CallOptions) => Promise<Schemas['Subscription']>>,
     /** Change, disable or enable a subscription. Needs the role `admin`. */
@@ -36,9 +36,13 @@ export const OPERATIONS = {
     /** List the deliveries of a subscription. Needs the role `viewer`. */
     deliveries: 'GET /api/v1/webhooks/subscriptions/{}/deliveries query pages' as Line<(id: string, query?: Schemas['ListDeliveriesQuery'], options?: CallOptions) => Pages<Schemas['DeliveryPage']>>,
     /** Send the parked deliveries of a subscription again. Needs the role `operator`. */
-    recover: 'POST /api/v1/webhooks/subscriptions/{}/recover body key' as Line<{ (id: string, body: Schemas['NewRecovery'] & { dryRun: true }, options?: CallOptions): Promise<Schemas['RecoveryCount']>; (id: string, body: Schemas['NewRecovery'] & { dryRun?: false }, options?: CallOptions): Promise<Schemas['Recovery']> }>,
+    recover: 'POST /api/v1/webhooks/subscriptions/{}/recover body key' as Line<(id: string, body: Schemas['RecoveryInput'], options?: CallOptions) => Promise<Schemas['Recovery']>>,
+    /** Count the deliveries that a recovery would send. Needs the role `viewer`. */
+    previewRecovery: 'POST /api/v1/webhooks/subscriptions/{}/recover/preview body' as Line<(id: string, body: Schemas['RecoveryInput'], options?: CallOptions) => Promise<Schemas['RecoveryCount']>>,
     /** Send earlier events to a subscription. Needs the role `operator`. */
-    backfill: 'POST /api/v1/webhooks/subscriptions/{}/backfill body key' as Line<{ (id: string, body: Schemas['NewBackfill'] & { dryRun: true }, options?: CallOptions): Promise<Schemas['RecoveryCount']>; (id: string, body: Schemas['NewBackfill'] & { dryRun?: false }, options?: CallOptions): Promise<Schemas['Recovery']> }>,
+    backfill: 'POST /api/v1/webhooks/subscriptions/{}/backfill body key' as Line<(id: string, body: Schemas['BackfillInput'], options?: CallOptions) => Promise<Schemas['Recovery']>>,
+    /** Count the events that a backfill would send. Needs the role `viewer`. */
+    previewBackfill: 'POST /api/v1/webhooks/subscriptions/{}/backfill/preview body' as Line<(id: string, body: Schemas['BackfillInput'], options?: CallOptions) => Promise<Schemas['RecoveryCount']>>,
     /** List the recoveries of a subscription. Needs the role `viewer`. */
     recoveries: 'GET /api/v1/webhooks/subscriptions/{}/recoveries' as Line<(id: string, options?: CallOptions) => Promise<Schemas['RecoveryList']>>,
     /** Read how all subscriptions stand. Needs the role `viewer`. */

@@ -9,7 +9,7 @@ export interface Schemas {
     tenant: string | null;
   };
   NextPage: {
-    /** The `cursor` of the next page; null: this is the last page. Send it with the same other parameters. A page can have fewer items than `limit`, or none, and still have a next page. */
+    /** The `cursor` of the next page; null: this is the last page. Send it with the same other parameters. A page can have fewer items than `limit` and still have a next page. It is empty only at the end, and after a search of ten seconds without a match. */
     nextCursor: string | null;
   };
   PageQuery: {
@@ -26,7 +26,7 @@ export interface Schemas {
     /** Your own name for the subscription, unique among those of the tenant. A script that creates it twice gets 409 `external-id-taken` instead of a second subscription, and finds the first with `GET /webhooks/subscriptions?externalId=`. */
     externalId?: string | null;
     /** Which events of a type to deliver, by fields of their `data`; null: all. Each named field has to meet one of its conditions. A type without an entry passes whole. At most 16 fields and 100 values and conditions per type, and 4096 bytes as JSON. A field without a value (absent or null) only matches null and `exists: false`. An invalid filter answers 400 `invalid-filter`. Test deliveries, and events that you ask for one by one, ignore the filter. */
-    filter?: Record<string, Record<string, Schemas["FilterCondition"][]>> | null;
+    filter?: Record<string, Record<string, unknown[]>> | null;
     /** Deliveries of events that are older are not sent: before each attempt, the age counts from `occurredAt` of the event. Such a delivery ends as `expired` and is not parked. The end of a call (state 7), notices, tests, and deliveries that you send again or ask for never expire. Use it once all services are new. */
     expireAfterSeconds?: number | null;
     /** While true, nothing is sent: deliveries are held, in their slot and with their body, for up to the retention time of parked deliveries. Set it to false to resume, which also ends `pausedUntil`; what was held is then sent, the longest held first. Unlike with `enabled: false`, no event is lost. */
@@ -156,6 +156,8 @@ export interface Schemas {
     status: number | null;
     /** The beginning of the body of an answer other than 2xx, as one line of at most 256 bytes. Likely secrets and mail or SIP addresses (`…@…`) are removed; phone numbers and IP addresses are not. Absent if there was no body, it was not text, or it did not arrive in time. */
     answer?: string;
+    /** More about the attempt, at most 256 characters: the addresses that were tried and how each failed, the TLS alert of the endpoint, where a redirect leads, or that the request was repeated on a new connection. For people; the wording may change. Absent if there is nothing to add. */
+    detail?: string;
   };
   /** One recorded action: who did what, to what, and from where. It names the changed fields, never their values. */
   AuditEntry: {
@@ -190,6 +192,17 @@ export interface Schemas {
   AuditPage: Schemas["NextPage"] & {
     /** The items of this page, newest first. */
     items: Schemas["AuditEntry"][];
+  };
+  /** The events to send. Unknown fields are rejected, because a misspelt `to` would send everything. */
+  BackfillInput: {
+    /** Only events journaled at this time or later. `listedAt` of an event is at most a moment earlier. */
+    from: string;
+    /** Only events journaled before this time. Omitted or null: until now. */
+    to?: string | null;
+    /** Only events of these types. Omitted or null: the event types of the subscription. */
+    eventTypes?: ("call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit" | "webhook.held.limit")[] | null;
+    /** The maximum rate in deliveries per second. The limit of the installation always applies as well. */
+    maxPerSecond?: number | null;
   };
   /** A call with the legs of all its agents. */
   Call: {
@@ -384,7 +397,7 @@ export interface Schemas {
     /** The type of that event. */
     eventType: string;
     /** Why the delivery was parked. `exhausted`: the last scheduled attempt failed, or the endpoint stayed in its cool-down long after that attempt was due. `rejected`: the endpoint returned a response that is not retried. 0 unknown, 1 exhausted, 2 rejected. */
-    reason: number;
+    parkedReason: number;
     /** 1 for the first schedule; each redelivery adds one. */
     run: number;
     /** Attempts made in all runs. */
@@ -632,23 +645,6 @@ export interface Schemas {
     /** What is wrong with the value. */
     detail: string;
   };
-  /** What a field may be: a value, null (the field has no value), or an object of one word. `prefix`, `suffix`: how a text begins or ends. `anything-but`: any other value than this one or these. `exists`: whether the field has a value. `numeric`: one or two comparisons. */
-  FilterCondition: string | number | boolean | null | {
-    /** How the text begins. */
-    prefix: string;
-  } | {
-    /** How the text ends. */
-    suffix: string;
-  } | {
-    /** The value or values that the field must not have. */
-    "anything-but": string | number | boolean | (string | number | boolean)[];
-  } | {
-    /** Whether the field has a value. */
-    exists: boolean;
-  } | {
-    /** One or two comparisons of the number, both of which hold. */
-    numeric: (("=" | "<" | "<=" | ">" | ">=") | number)[];
-  };
   /** An event, and whether it passes. */
   FilterExample: {
     /** The id of the event, sent as `X-SVC-Event-Id`. All deliveries of an event share it. */
@@ -676,9 +672,9 @@ export interface Schemas {
   /** The filter to try. */
   FilterPreviewRequest: {
     /** The filter, as in a subscription. */
-    filter: Record<string, Record<string, Schemas["FilterCondition"][]>>;
-    /** The event types of the subscription; by default those that the filter names. */
-    eventTypes?: Schemas["SubscribedType"][];
+    filter: Record<string, Record<string, unknown[]>>;
+    /** The event types of the subscription. Omitted or null: those that the filter names. */
+    eventTypes?: Schemas["SubscribedType"][] | null;
   };
   /** The deliveries that are held: those of a pull subscription, those beyond `maxInFlight` or `maxPerSecond`, and those of a paused subscription, until a moment after it was resumed. At most as many as `parked.limit`; beyond that, those that have been held for longest are parked. */
   HeldDeliveries: {
@@ -752,43 +748,6 @@ export interface Schemas {
       /** The console is served at `/console`. */
       console: boolean;
     };
-  };
-  /** The events to send. Unknown fields are rejected, because a misspelt `dryRun` would send everything. */
-  NewBackfill: {
-    /** Only events journaled at this time or later. `listedAt` of an event is at most a moment earlier. */
-    from: string;
-    /** Only events journaled before this time. Omitted or null: until now. */
-    to?: string | null;
-    /** Only events of these types. Omitted or null: the event types of the subscription. */
-    eventTypes?: ("call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit" | "webhook.held.limit")[] | null;
-    /** The maximum rate in deliveries per second. The limit of the installation always applies as well. */
-    maxPerSecond?: number | null;
-    /** Only count; send nothing. */
-    dryRun?: boolean;
-  };
-  /** The parked deliveries to send again; `{}` for all. Unknown fields are rejected, because a misspelt `dryRun` would send everything. */
-  NewRecovery: {
-    /** Only deliveries parked at this time or later. Omitted or null: no limit. */
-    from?: string | null;
-    /** Only deliveries parked before this time. Omitted or null: until now. Deliveries parked after the recovery began are never sent. */
-    to?: string | null;
-    /** Only deliveries parked for this reason: `exhausted` after an outage, `rejected` after the receiver rejected deliveries by mistake. Omitted or null: both. */
-    reason?: "exhausted" | "rejected" | null;
-    /** Only deliveries of these event types. Omitted or null: all. */
-    eventTypes?: ("call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit" | "webhook.held.limit")[] | null;
-    /** The maximum rate in deliveries per second. The limit of the installation always applies as well. */
-    maxPerSecond?: number | null;
-    /** Only count; send nothing. */
-    dryRun?: boolean;
-  };
-  /** A new subscription: with `url`, or with `mode: pull`. The fields that only the service sets are ignored. Unknown fields are rejected, because a misspelt field would change what is delivered. */
-  NewSubscription: Schemas["SubscriptionSettings"] & {
-    /** `post`: deliveries are sent to `url`. `pull`: clients receive them with `POST /webhooks/subscriptions/{id}/receive`. Cannot be changed. */
-    mode?: "post" | "pull";
-    /** The event types to deliver. `*` is all of them, those that a later version adds included, and stands alone when it is read. Duplicates are removed. */
-    eventTypes: Schemas["SubscribedType"][];
-    /** Only an enabled subscription receives deliveries. Events from before it is enabled are not sent later. */
-    enabled?: boolean;
   };
   /** The state of a delivery after its outcome was reported. */
   OutcomeResult: {
@@ -870,8 +829,8 @@ export interface Schemas {
     p99: number;
   };
   PresenceSetting: {
-    /** The user status code, as a string or a number. An unknown code is answered with the list of known codes. */
-    statusCode: string | number;
+    /** The user status code, as a string; a JSON number is accepted as well. An unknown code is answered with the list of known codes. */
+    statusCode: string;
     /** When the status ends and the standing status returns: a time in the future until 9999-12-31T23:59:59.999Z, with a time zone as hours and minutes. Absent or null: sets the standing status. */
     until?: string | null;
     /** Free text, shown with the status. */
@@ -910,11 +869,11 @@ export interface Schemas {
   };
   /** How many deliveries to receive, and how long to wait for the first. All fields are optional. */
   Receive: {
-    /** The maximum number of deliveries. */
+    /** The maximum number of deliveries. Default: `10`. */
     max?: number;
-    /** How long the request waits for a delivery. Cancel the request to stop waiting. */
+    /** How long the request waits for a delivery. Cancel the request to stop waiting. Default: `20`. */
     waitSeconds?: number;
-    /** How long the deliveries are yours. Report each outcome before the lease ends; otherwise the attempt counts as failed (`lapsed`), and the delivery is due again immediately. */
+    /** How long the deliveries are yours. Report each outcome before the lease ends; otherwise the attempt counts as failed (`lapsed`), and the delivery is due again immediately. Default: `30`. */
     leaseSeconds?: number;
   };
   /** The received deliveries, the one that was due first at the beginning. */
@@ -1008,8 +967,6 @@ export interface Schemas {
   };
   /** The deliveries that a recovery or backfill would send. */
   RecoveryCount: {
-    /** Always true: nothing was sent. */
-    dryRun: boolean;
     /** The number of deliveries that would be sent. */
     count: number;
     /** The number of deliveries that cannot be sent, because their body is no longer kept. */
@@ -1020,6 +977,19 @@ export interface Schemas {
     oldest: string | null;
     /** When the newest of them was parked or journaled, in UTC. */
     newest: string | null;
+  };
+  /** The parked deliveries to send again; `{}` for all. Unknown fields are rejected, because a misspelt `from` would send everything. */
+  RecoveryInput: {
+    /** Only deliveries parked at this time or later. Omitted or null: no limit. */
+    from?: string | null;
+    /** Only deliveries parked before this time. Omitted or null: until now. Deliveries parked after the recovery began are never sent. */
+    to?: string | null;
+    /** Only deliveries parked for this reason: `exhausted` after an outage, `rejected` after the receiver rejected deliveries by mistake. Omitted or null: both. */
+    reason?: "exhausted" | "rejected" | null;
+    /** Only deliveries of these event types. Omitted or null: all. */
+    eventTypes?: ("call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit" | "webhook.held.limit")[] | null;
+    /** The maximum rate in deliveries per second. The limit of the installation always applies as well. */
+    maxPerSecond?: number | null;
   };
   /** The newest recoveries of a subscription. */
   RecoveryList: {
@@ -1203,13 +1173,13 @@ export interface Schemas {
     /** null for a pull subscription. The endpoint that receives the deliveries: an absolute http or https url (in production https only, unless configured otherwise) without credentials, fragment, whitespace, control characters or backslashes. `localhost` and private, loopback, link-local, multicast or reserved addresses are rejected in every spelling, unless the installation allows their network. Host names are not resolved here; each attempt checks the resolved address by the same rule and fails as `blocked` if it is not allowed. The url is stored as written. */
     url: string | null;
     /** The event types to deliver. `*` is all of them, those that a later version adds included, and stands alone when it is read. Duplicates are removed. */
-    eventTypes: Schemas["SubscribedType"][];
+    eventTypes: ("call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit" | "webhook.held.limit" | "*")[];
     /** A label of your choice. */
     description: string | null;
     /** Your own name for the subscription, unique among those of the tenant. A script that creates it twice gets 409 `external-id-taken` instead of a second subscription, and finds the first with `GET /webhooks/subscriptions?externalId=`. */
     externalId: string | null;
     /** Which events of a type to deliver, by fields of their `data`; null: all. Each named field has to meet one of its conditions. A type without an entry passes whole. At most 16 fields and 100 values and conditions per type, and 4096 bytes as JSON. A field without a value (absent or null) only matches null and `exists: false`. An invalid filter answers 400 `invalid-filter`. Test deliveries, and events that you ask for one by one, ignore the filter. */
-    filter: Record<string, Record<string, Schemas["FilterCondition"][]>> | null;
+    filter: Record<string, Record<string, unknown[]>> | null;
     /** Deliveries of events that are older are not sent: before each attempt, the age counts from `occurredAt` of the event. Such a delivery ends as `expired` and is not parked. The end of a call (state 7), notices, tests, and deliveries that you send again or ask for never expire. Use it once all services are new. */
     expireAfterSeconds: number | null;
     /** While true, nothing is sent: deliveries are held, in their slot and with their body, for up to the retention time of parked deliveries. Set it to false to resume, which also ends `pausedUntil`; what was held is then sent, the longest held first. Unlike with `enabled: false`, no event is lost. */
@@ -1241,12 +1211,21 @@ export interface Schemas {
   };
   /** The fields to change. Omitted fields keep their value, and the fields that only the service sets are ignored. Unknown fields are rejected, because a misspelt field would change what is delivered. */
   SubscriptionChange: Schemas["SubscriptionSettings"] & {
-    /** The event types to deliver. `*` is all of them, those that a later version adds included, and stands alone when it is read. Duplicates are removed. */
-    eventTypes?: Schemas["SubscribedType"][];
+    /** The event types to deliver. `*` is all of them, those that a later version adds included, and stands alone when it is read. Duplicates are removed. null: unchanged. */
+    eventTypes?: Schemas["SubscribedType"][] | null;
     /** Only an enabled subscription receives deliveries. */
     enabled?: boolean;
     /** `post`: deliveries are sent to `url`. `pull`: clients receive them with `POST /webhooks/subscriptions/{id}/receive`. Cannot be changed. A request that sends another value answers 400. */
     mode?: "post" | "pull";
+  };
+  /** A new subscription: with `url`, or with `mode: pull`. The fields that only the service sets are ignored. Unknown fields are rejected, because a misspelt field would change what is delivered. */
+  SubscriptionInput: Schemas["SubscriptionSettings"] & {
+    /** `post`: deliveries are sent to `url`. `pull`: clients receive them with `POST /webhooks/subscriptions/{id}/receive`. Cannot be changed. Default: `"post"`. */
+    mode?: "post" | "pull";
+    /** The event types to deliver. `*` is all of them, those that a later version adds included, and stands alone when it is read. Duplicates are removed. */
+    eventTypes: Schemas["SubscribedType"][];
+    /** Only an enabled subscription receives deliveries. Events from before it is enabled are not sent later. Default: `true`. */
+    enabled?: boolean;
   };
   /** A client that receives deliveries. */
   SubscriptionReceiver: {
@@ -1331,7 +1310,7 @@ export interface Schemas {
     agentUri: string;
     /** Agent URI, extension or external number to transfer to. */
     transferTarget: string;
-    /** true: blind (unattended) transfer; false: attended transfer with a consultation call. */
+    /** true: blind (unattended) transfer; false: attended transfer with a consultation call. Default: `false`. */
     blind?: boolean | null;
     /** Your own id for tracing, repeated from now on in the events of this call and of the consultation call. Absent or null: the correlation id of `dial` stays. Empty: as if absent. */
     correlationId?: string | null;
@@ -1353,7 +1332,7 @@ export interface Schemas {
   ListSubscriptionsQuery: {
     /** The maximum number of subscriptions per page. */
     limit?: number;
-    /** The cursor from the `Link` header of the previous page. Cursors do not expire. */
+    /** The `Next-Cursor` header of the previous page. Cursors do not expire. */
     cursor?: string;
     /** Only the subscription with this `externalId`, if there is one. */
     externalId?: string;

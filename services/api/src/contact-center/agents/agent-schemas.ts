@@ -10,6 +10,7 @@ import {
   momentOrNull,
   orNull,
   pageSchema,
+  shownAs,
   text,
   type ValueOf,
 } from '../../http/schema.ts'
@@ -34,12 +35,13 @@ export const presenceSchema = component('PresenceSetting', {
   type: 'object',
   required: ['statusCode'],
   properties: {
-    statusCode: {
-      anyOf: [{ type: 'string' }, { type: 'integer' }],
-      description:
-        'The user status code, as a string or a number. An unknown code is answered with the list of known codes.',
-      examples: ['66', 66],
-    },
+    statusCode: shownAs(
+      { anyOf: [{ type: 'string' }, { type: 'integer' }], examples: ['66'] },
+      text(
+        'The user status code, as a string; a JSON number is accepted as well. An unknown code is answered with the list of known codes.',
+        '66',
+      ),
+    ),
     until: momentOrNull(
       'When the status ends and the standing status returns: a time in the future until 9999-12-31T23:59:59.999Z, with a time zone as hours and minutes. Absent or null: sets the standing status.',
       '2099-11-20T18:00:00Z',

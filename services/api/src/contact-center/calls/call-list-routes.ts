@@ -45,8 +45,8 @@ export const listCalls: RouteOf<CallListDeps, undefined, CallQuery> = {
   summary: 'List calls',
   description:
     'Lists the legs of calls, one per agent and call. Live legs come from the provisioned agents. Ended legs are remembered for ten minutes, and found by ' +
-    'their last `call.status` event, about 50 ms after its fan-out, while `GET /webhooks/events` lists it. One request searches 500 agents or 1,000 ' +
-    'events, so a page can have fewer items than `limit`, or none, and still have a `nextCursor`. A call that begins or ends meanwhile can be ' +
+    'their last `call.status` event, about 50 ms after its fan-out, while `GET /webhooks/events` lists it. A page ends after a search of 500 agents or 1,000 ' +
+    'events, so it can have fewer items than `limit` and still have a `nextCursor`. A call that begins or ends meanwhile can be ' +
     'missing from the pages, or be on two.',
   query,
   responses: { 200: { description: 'A page of legs.', body: callPageSchema } },

@@ -43,6 +43,7 @@ async function everyPage(path: string, tenant: 'acme' | 'globex' = 'acme') {
     expect(status).toBe(200)
     items.push(...body.items)
     cursor = body.nextCursor
+    if (cursor !== null) expect(body.items).not.toEqual([])
   }
   return items
 }

@@ -14,6 +14,7 @@ import {
   type CallRouteDeps,
   commandRoute,
   othersToHold,
+  requireDiallable,
   send,
 } from './commands.ts'
 
@@ -64,6 +65,7 @@ export const transfer = commandRoute<TransferBody>({
   async handle(request, deps) {
     const { body, idFor } = request
     const acceptedAt = new Date(deps.now()).toISOString()
+    await requireDiallable(deps.platform, request.caller, 'transferTarget', body.transferTarget)
     const ownConsultation = body.blind === true ? null : parseCallId(idFor('consultation'))
     const allowed = await allowCommand(deps, 'transfer', request, {
       target: body.transferTarget,

@@ -26,7 +26,7 @@ interface LikeDial {
 
 /**
  * Stores a call before the platform receives the dial, and reserves the agent's device, in one step. If the call has begun
- * already, as after a crash, it stays unchanged. A dial with the likeness of an earlier one, and without a key, returns the
+ * already, as after a crash, it stays unchanged. An identical dial without a key returns the
  * earlier call, with `again`, until its leg at the agent has ended.
  * @throws AppError agent-device-unavailable
  */

@@ -136,7 +136,7 @@ describe('starting a dial', () => {
   })
 })
 
-describe('a dial with the likeness of an earlier one', () => {
+describe('an identical dial', () => {
   const keyed = { ...CLIENT, isKeyed: true }
   const like = (correlationId = 'crm-4711', call = aDial()) => ({
     ...call,

@@ -75,7 +75,7 @@ const listAuditEntries: RouteOf<AuditRouteDeps, undefined, QueryOf<typeof auditQ
     'were accepted, the newest first. Reads, rejected requests, and requests without an effect are not recorded. An entry is kept for ' +
     '90 days. A tenant keeps its latest 10,000 entries of webhooks and its latest 10,000 of commands (all are defaults). The entry of a ' +
     'command appears shortly after its answer. New entries do not shift the pages. With `action`, one request searches a thousand entries, so a page can have ' +
-    'fewer items than `limit`, or none, and still have a `nextCursor`.',
+    'fewer items than `limit` and still have a `nextCursor`.',
   query: auditQuery,
   responses: { 200: { description: 'A page of entries.', body: auditPageSchema } },
   async handle({ caller, query: { list, action, ...range } }, { auditLog }) {

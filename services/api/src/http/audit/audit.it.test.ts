@@ -123,7 +123,7 @@ test('changes and deletions are recorded, reads and rejected requests are not', 
   ])
 })
 
-test('requests that change nothing leave no entry: an empty change, a recovery that already runs, a dry run', async () => {
+test('requests that change nothing leave no entry: an empty change, a recovery that already runs, a preview', async () => {
   const id = await createDisabled(1)
   const send = async (method: string, path: string, status: number, json?: object): Promise<unknown> => {
     const answer = await api.call(method, path, { headers: acme, ...(json && { json }) })
@@ -131,7 +131,7 @@ test('requests that change nothing leave no entry: an empty change, a recovery t
     return answer.body
   }
   await send('PATCH', `${SUBSCRIPTIONS}/${id}`, 200, {})
-  await send('POST', `${SUBSCRIPTIONS}/${id}/recover`, 200, { dryRun: true })
+  await send('POST', `${SUBSCRIPTIONS}/${id}/recover/preview`, 200, {})
   const { recoveryId } = (await send('POST', `${SUBSCRIPTIONS}/${id}/recover`, 202, {})) as { recoveryId: string }
   expect(await send('POST', `${SUBSCRIPTIONS}/${id}/recover`, 202, {})).toMatchObject({ recoveryId })
   await send('POST', `/api/v1/webhooks/recoveries/${recoveryId}/cancel`, 200)

@@ -55,7 +55,7 @@ export function withOrganization(
   name: string,
 ): readonly string[] {
   const found = signInsOf(issuers, client).find((signIn) => signIn.name.toLowerCase() === name.trim().toLowerCase())
-  if (found === undefined) throw new AppError('not-found', { detail: 'No such organization signs in here.' })
+  if (found === undefined) throw new AppError('not-found', { detail: 'Unknown organization.' })
   return [...named.filter((other) => other !== found.name), found.name].slice(-MAX_NAMED)
 }
 

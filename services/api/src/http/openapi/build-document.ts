@@ -4,10 +4,14 @@ import type { Schema } from '../schema.ts'
 import { type Components, createComponents, describedBy, jsonContent } from './components.ts'
 import { BEARER_DESCRIPTION, DESCRIPTION, TAGS } from './document-texts.ts'
 import { exampleOf } from './examples.ts'
+import { NUMBER_SCHEMAS } from './numbers.ts'
 import { problemSchema } from './problem-schema.ts'
 import { responsesOf } from './responses.ts'
 
 export type ApiDocument = Readonly<Record<string, unknown>>
+
+/** Its callback is the delivery of an event to the url of the subscription. */
+const CREATES_SUBSCRIPTION = 'createSubscription'
 
 /** Describes the request that the service sends to endpoints. */
 export type DescribeDelivery = (components: Components) => Schema
@@ -17,9 +21,10 @@ export function buildDocument(routes: readonly RouteSpec[], delivery: DescribeDe
   const components = createComponents()
   const paths: Record<string, Record<string, unknown>> = {}
   for (const route of routes) {
-    paths[route.path] = { ...paths[route.path], [route.method]: operationOf(route, components) }
+    paths[route.path] = { ...paths[route.path], [route.method]: operationOf(route, components, delivery) }
   }
-  components.schema(problemSchema)
+  components.schema(problemSchema, 'answer')
+  for (const numbers of NUMBER_SCHEMAS) components.schema(numbers, 'parameter')
   const used = new Set<string>(routes.map(({ tag }) => tag))
   return {
     openapi: '3.1.0',
@@ -28,7 +33,6 @@ export function buildDocument(routes: readonly RouteSpec[], delivery: DescribeDe
     security: [{ bearer: [] }],
     tags: TAGS.filter(({ name }) => used.has(name)),
     paths,
-    webhooks: { delivery: { post: delivery(components) } },
     components: {
       ...components.collected(),
       securitySchemes: {
@@ -43,7 +47,7 @@ export function buildDocument(routes: readonly RouteSpec[], delivery: DescribeDe
   }
 }
 
-function operationOf(route: RouteSpec, components: Components): Schema {
+function operationOf(route: RouteSpec, components: Components, delivery: DescribeDelivery): Schema {
   const { operationId, tag, summary, description, isPublic, role, body } = route
   const descriptions = [description, role && roleNote(role, isPublic)].filter((text) => text !== undefined)
   return {
@@ -60,10 +64,14 @@ function operationOf(route: RouteSpec, components: Components): Schema {
     ...(body !== undefined && {
       requestBody: {
         required: route.isBodyOptional !== true,
-        content: jsonContent(components.schema(body), exampleOf(body)),
+        content: jsonContent(components.schema(body, 'request'), exampleOf(body)),
       },
     }),
     responses: responsesOf(route, components),
+    // A callback and no webhook: oapi-codegen leaves out the schemas that no path reaches.
+    ...(operationId === CREATES_SUBSCRIPTION && {
+      callbacks: { delivery: { '{$request.body#/url}': { post: delivery(components) } } },
+    }),
   }
 }
 
@@ -77,10 +85,10 @@ function withParameters(
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
     const schema = params[name]
     if (schema === undefined) throw new Error(`${path} does not describe ${name}`)
-    return { name, in: 'path', required: true, ...describedBy(components.schema(schema)) }
+    return { name, in: 'path', required: true, ...describedBy(components.schema(schema, 'parameter')) }
   })
   const inQuery = Object.entries(query).map(([name, schema]) => {
-    return { name, in: 'query', required: false, ...describedBy(components.schema(schema)) }
+    return { name, in: 'query', required: false, ...describedBy(components.schema(schema, 'parameter')) }
   })
   const inHeader = [
     ...(idempotent === true ? [idempotencyKeyOf(operationId)] : []),

@@ -1,5 +1,6 @@
 import { componentName, type Schema } from '../schema.ts'
 import { ANSWER_HEADERS, type AnswerHeader } from './answer-headers.ts'
+import { clientShape, type Use } from './client-shape.ts'
 
 type Kind = 'schemas' | 'responses' | 'headers'
 
@@ -19,23 +20,35 @@ export function createComponents() {
     return { $ref: `#/components/${kind}/${name}` }
   }
 
-  function refer(value: unknown): unknown {
-    if (Array.isArray(value)) return value.map(refer)
-    if (typeof value !== 'object' || value === null) return value
-    const inner = Object.fromEntries(Object.entries(value).map(([key, member]) => [key, refer(member)]))
-    const name = componentName(value)
+  function refer(schema: Schema, use: Use): Schema {
+    const inner = withParts(clientShape(schema, use), (part) => refer(part, use))
+    const name = componentName(schema)
     return name === undefined ? inner : add('schemas', name, inner)
   }
 
   return {
     /** The schema with each of its named parts replaced by a reference. */
-    schema: (schema: Schema) => refer(schema) as Schema,
+    schema: refer,
     response: (name: string, response: Schema): Schema => add('responses', name, response),
     headers: (names: readonly AnswerHeader[]): Schema =>
       Object.fromEntries(names.map((name) => [name, add('headers', name, ANSWER_HEADERS[name])])),
     /** All named parts, by kind and in alphabetical order. */
     collected: () => Object.fromEntries(Object.entries(known).map(([kind, named]) => [kind, sorted(named)])),
   }
+}
+
+/** The schema with its inner schemas converted. */
+function withParts(schema: Schema, convert: (part: Schema) => Schema): Schema {
+  const part = (key: string, value: unknown): unknown => {
+    if (key === 'properties') {
+      return Object.fromEntries(Object.entries(value as Schema).map(([name, one]) => [name, convert(one as Schema)]))
+    }
+    if (key === 'oneOf' || key === 'anyOf') return (value as Schema[]).map(convert)
+    return (key === 'items' || key === 'additionalProperties') && typeof value === 'object'
+      ? convert(value as Schema)
+      : value
+  }
+  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, part(key, value)]))
 }
 
 const sorted = (named: ReadonlyMap<string, Schema>): Record<string, Schema> =>

@@ -24,7 +24,7 @@ Requests and answers are JSON with camelCase fields. Times are ISO 8601 in UTC. 
 
 1. \`POST /api/v1/webhooks/subscriptions\` with your url and event types. The answer holds the \`secret\` that signs your deliveries; no later answer shows it.
 2. \`POST …/test\` sends an example to your endpoint. \`POST …/check\` reports what your endpoint should fix.
-3. Verify and acknowledge deliveries as described under Webhooks, at the end of this document.
+3. Verify and acknowledge deliveries as described with the callback of \`POST /api/v1/webhooks/subscriptions\`.
 4. \`GET …/deliveries\` lists deliveries and their attempts, \`GET /api/v1/webhooks/events/{eventId}\` explains why an event did not arrive, and \`POST …/recover\` sends parked deliveries again after an outage.
 
 ## Rate limits

@@ -15,19 +15,23 @@ export function responsesOf(route: RouteSpec, components: Components): Schema {
 
 function successOf(route: RouteSpec, status: number, response: ResponseDescription, components: Components): Schema {
   const { description, body, events, headers = {} } = response
-  const own = Object.entries(headers).map(([name, schema]) => [name, describedBy(components.schema(schema))] as const)
+  const own = Object.entries(headers).map(
+    ([name, schema]) => [name, describedBy(components.schema(schema, 'answer'))] as const,
+  )
   return {
     description,
     headers: { ...Object.fromEntries(own), ...components.headers(successHeaders(route)) },
     ...(body !== undefined && {
-      content: jsonContent(components.schema(body), answerExample(route.operationId, status, body)),
+      content: jsonContent(components.schema(body, 'answer'), answerExample(route.operationId, status, body)),
     }),
     ...(events !== undefined && {
       content: {
         'text/event-stream': {
           schema: { type: 'string' },
           example: events.example,
-          'x-messages': components.schema(events.messages),
+          'x-messages': Object.fromEntries(
+            Object.entries(events.messages).map(([name, schema]) => [name, components.schema(schema, 'answer')]),
+          ),
         },
       },
     }),
@@ -61,7 +65,10 @@ function failureOf(status: number, codes: readonly FailureCode[], headers: Schem
     description: codes.map((code) => `\`${code}\`: ${FAILURES[code].title}.`).join(' '),
     headers,
     content: {
-      'application/problem+json': { schema: components.schema(problemSchema), examples: Object.fromEntries(examples) },
+      'application/problem+json': {
+        schema: components.schema(problemSchema, 'answer'),
+        examples: Object.fromEntries(examples),
+      },
     },
   }
 }

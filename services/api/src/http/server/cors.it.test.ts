@@ -54,8 +54,8 @@ test.each([
   expect(listed(answer.headers, 'access-control-expose-headers').toSorted()).toEqual([
     'ETag',
     'Idempotent-Replayed',
-    'Link',
     'Location',
+    'Next-Cursor',
     'RateLimit',
     'RateLimit-Policy',
     'Retry-After',

@@ -5,6 +5,7 @@ import type { Audit } from '../audit/audit-log.ts'
 import type { Authenticate } from '../auth/open-auth.ts'
 import { ifMatchOf } from '../entity-tag.ts'
 import { openEventOutput } from '../event-output.ts'
+import { fillPage } from '../fill-page.ts'
 import { type AnswerOnce, idempotencyKeyOf } from '../idempotency.ts'
 import type { LimitClient } from '../limits/limit-client.ts'
 import type { LimitExpensive } from '../limits/limit-expensive.ts'
@@ -66,7 +67,9 @@ export function serveRoute(route: Route, steps: RequestSteps): RequestHandler {
     const { requestId, traceId } = context
     const origin = { address: ip, userAgent: request.get('user-agent'), requestId, traceId }
     // Inside answerOnce: a replayed answer was audited when it was given first.
-    const handle = (request: RouteRequest): Promise<Answer> => audit(route, request, origin)
+    const ask = (request: RouteRequest): Promise<Answer> => audit(route, request, origin)
+    const isPaged = route.query !== undefined && 'cursor' in route.query
+    const handle = (request: RouteRequest): Promise<Answer> => (isPaged ? fillPage(request, ask) : ask(request))
     const respond = async (): Promise<void> => {
       const answer =
         key === undefined

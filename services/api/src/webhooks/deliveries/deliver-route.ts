@@ -72,7 +72,7 @@ export const deliverEvent: RouteOf<RedeliverDeps & Pick<WebhookParts, 'deliveryL
     if (fresh === undefined) throw new AppError('event-without-body')
     // Without a record, its first attempt is not over.
     if (isKnown && event.subscriptionIds.includes(subscriptionId)) {
-      throw new AppError('delivery-not-parked', { detail: 'The first attempt of this delivery is not finished.' })
+      throw new AppError('delivery-not-parked', { detail: 'The first attempt has not finished yet.' })
     }
 
     if (requestId !== undefined) await deliveries.noteRedelivery(deliveryId, requestId, 0)

@@ -30,8 +30,8 @@ export const listDeliveries: RouteOf<DeliveryRouteDeps, undefined, DeliveryQuery
   summary: 'List the deliveries of a subscription',
   description:
     'Lists deliveries, the newest first; by default only parked ones. Parked deliveries are listed for 30 days. Other states are listed for the latest ' +
-    '1000 deliveries of the subscription, and acknowledged or withdrawn ones for 1 hour. (These numbers are defaults.) New deliveries do not shift the pages. One request ' +
-    'searches a thousand entries, so a page can have fewer items than `limit`, or none, and still have a `nextCursor`.',
+    '1000 deliveries of the subscription, and acknowledged or withdrawn ones for 1 hour. (These numbers are defaults.) New deliveries do not shift the pages. A page ' +
+    'ends after a search of a thousand entries, so it can have fewer items than `limit` and still have a `nextCursor`.',
   query: deliveryQuery,
   responses: { 200: { description: 'A page of deliveries.', body: deliveryPageSchema } },
   failures: ['subscription-not-found'],

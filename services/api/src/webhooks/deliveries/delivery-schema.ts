@@ -60,6 +60,11 @@ export const attemptSchema = component('Attempt', {
         'removed; phone numbers and IP addresses are not. Absent if there was no body, it was not text, or it did not arrive in time.',
       '{"error":"maintenance until 18:00"}',
     ),
+    detail: text(
+      'More about the attempt, at most 256 characters: the addresses that were tried and how each failed, the TLS alert of the endpoint, where a redirect leads, ' +
+        'or that the request was repeated on a new connection. For people; the wording may change. Absent if there is nothing to add.',
+      '198.51.100.7:443: no answer, [2001:db8::7]:443: ENETUNREACH',
+    ),
   },
 })
 
@@ -137,8 +142,18 @@ export const summaryOf = (record: ListedDelivery) => ({
   attempts: record.attempts.map(attemptView),
 })
 
-export function attemptView({ run, slot, attempt, at, durationMs, outcome, status, answer }: Attempt): Attempt {
-  return { run, slot, attempt, at, durationMs, outcome, status, ...(answer !== undefined && { answer }) }
+export function attemptView({ run, slot, attempt, at, durationMs, outcome, status, answer, detail }: Attempt): Attempt {
+  return {
+    run,
+    slot,
+    attempt,
+    at,
+    durationMs,
+    outcome,
+    status,
+    ...(answer !== undefined && { answer }),
+    ...(detail !== undefined && { detail }),
+  }
 }
 
 /** One delivery in full, with its envelope. The envelope is stored when the delivery is first parked, and null before. */

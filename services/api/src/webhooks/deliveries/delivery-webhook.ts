@@ -59,7 +59,7 @@ export const deliveryWebhook = (components: Components): Schema => ({
     required: true,
     content: {
       'application/json; charset=utf-8': {
-        schema: components.schema(webhookDeliverySchema),
+        schema: components.schema(webhookDeliverySchema, 'answer'),
         examples: Object.fromEntries(
           describeEventTypes().map(({ type, description, example }) => [
             type,

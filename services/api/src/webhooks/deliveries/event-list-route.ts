@@ -64,7 +64,7 @@ export const listEvents: RouteOf<Pick<WebhookParts, 'events'>, undefined, QueryO
     'Lists the events of the tenant, whether or not a subscription received them, by `listedAt`, the newest first. Use it to find the `eventId` for ' +
     '`GET /webhooks/events/{eventId}`. Events of one call within 50 ms can be listed out of order. The list holds the latest 20,000 events for 1 hour ' +
     '(both are defaults). New events do not shift the pages. ' +
-    'One request searches five thousand entries, so a page can have fewer items than `limit`, or none, and still have a `nextCursor`.',
+    'A page ends after a search of five thousand entries, so it can have fewer items than `limit` and still have a `nextCursor`.',
   query,
   responses: { 200: { description: 'A page of events.', body: eventPageSchema } },
   async handle({ caller, query: { callId, ...query } }, { events }) {

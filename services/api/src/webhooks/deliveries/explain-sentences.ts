@@ -136,9 +136,9 @@ export function failureSentence(last: Attempt | undefined): string {
 
 export function attemptSentence(attempt: Attempt | undefined): string {
   if (attempt === undefined) return 'no attempt is recorded'
-  const { attempt: number, at, status, outcome } = attempt
+  const { attempt: number, at, status, outcome, detail } = attempt
   const result = status === null ? `got no answer (${outcome})` : `was answered with ${status}`
-  return `attempt ${number} at ${at} ${result}`
+  return `attempt ${number} at ${at} ${result}${detail === undefined ? '' : ` (${detail})`}`
 }
 
 const times = (count: number, noun = 'time'): string => `${count} ${noun}${count === 1 ? '' : 's'}`

@@ -65,7 +65,7 @@ export const listTenantDeliveries: RouteOf<TenantDeliveriesRouteDeps, undefined,
     'parking, for the 1000 subscriptions that parked a delivery last. Other states are listed for the events of `GET /webhooks/events`: the latest ' +
     '20,000 of 1 hour (both are defaults). With `subscriptionId` and without `callId` and `agentUri`, they are listed as by ' +
     '`GET /webhooks/subscriptions/{id}/deliveries`, which goes back further. New deliveries do not shift the pages. ' +
-    'One request searches a thousand deliveries, so a page can have fewer items than `limit`, or none, and still have a `nextCursor`. ' +
+    'A page ends after a search of a thousand deliveries, so it can have fewer items than `limit` and still have a `nextCursor`. ' +
     'Deliveries of deleted subscriptions are listed as well.',
   query: parameters,
   responses: { 200: { description: 'A page of deliveries.', body: deliveryPageSchema } },

@@ -138,8 +138,8 @@ test('a backfill sends only what the filter passes', async () => {
   const from = new Date(Date.now() - 60_000).toISOString()
   const countOf = async (more: object) => {
     const { body } = await call('POST', '/subscriptions', { ...json, ...more }, tenant)
-    const path = `/subscriptions/${(body as { id: string }).id}/backfill`
-    return ((await call('POST', path, { from, dryRun: true }, tenant)).body as { count: number }).count
+    const path = `/subscriptions/${(body as { id: string }).id}/backfill/preview`
+    return ((await call('POST', path, { from }, tenant)).body as { count: number }).count
   }
   const all = await countOf({})
   expect(await countOf({ filter: { 'call.status': { state: [{ 'anything-but': 2 }] } } })).toBe(all - 1)

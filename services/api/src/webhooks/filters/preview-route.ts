@@ -28,7 +28,7 @@ import { subscribedTypeSchema } from '../subscriptions/subscription-schema.ts'
 
 interface PreviewRequest {
   readonly filter: SubscriptionFilter
-  readonly eventTypes?: readonly SubscribedType[]
+  readonly eventTypes?: readonly SubscribedType[] | null
 }
 
 const PAGE = 200
@@ -45,10 +45,11 @@ const requestSchema = component('FilterPreviewRequest', {
   additionalProperties: false,
   properties: {
     filter: { ...filterSchema, type: 'object', description: 'The filter, as in a subscription.' },
-    eventTypes: list(
-      'The event types of the subscription; by default those that the filter names.',
-      subscribedTypeSchema,
-      { minItems: 1, examples: [['call.status']] },
+    eventTypes: orNull(
+      list('The event types of the subscription. Omitted or null: those that the filter names.', subscribedTypeSchema, {
+        minItems: 1,
+        examples: [['call.status']],
+      }),
     ),
   },
 })
@@ -90,9 +91,9 @@ const previewFilter: RouteOf<Pick<Base, 'journal'>, PreviewRequest> = {
   },
   responses: { 200: { description: 'What the filter would have passed.', body: previewSchema } },
   failures: ['invalid-filter', 'journal-off'],
-  async handle({ caller, body: { filter, eventTypes = Object.keys(filter) as EventType[] } }, { journal }) {
+  async handle({ caller, body: { filter, eventTypes } }, { journal }) {
     if (!journal.isOn) throw new AppError('journal-off')
-    const covered = coveredTypes(eventTypes)
+    const covered = coveredTypes(eventTypes ?? (Object.keys(filter) as EventType[]))
     const judged = []
     let last: JournalEntry | undefined
     const endMs = performance.now() + MAX_MS

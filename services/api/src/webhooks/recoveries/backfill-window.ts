@@ -12,7 +12,7 @@ type Journal = Pick<JournalReader, 'after'>
 type BackfillTarget = Pick<Subscription, 'id' | 'tenant' | 'createdAt' | 'filter'>
 
 const COUNTED_AT_ONCE = 200
-const LEAST_LOOKED_AT = 50
+const MIN_LOOKED_AT = 50
 /** Far more than the clocks of the api and of fan-out differ. */
 const CLOCK_MARGIN_MS = 60_000
 
@@ -21,7 +21,7 @@ const CLOCK_MARGIN_MS = 60_000
  * is read, so a short result need not be the last. `after` is for the next call; null at the end of the range.
  */
 export async function takeMissed(journal: Journal, target: BackfillTarget, range: BackfillRange, limit: number) {
-  const size = Math.max(2 * limit, LEAST_LOOKED_AT)
+  const size = Math.max(2 * limit, MIN_LOOKED_AT)
   const entries = await journal.after(target.tenant, journalIdAt(range.after), size, journalIdAt(range.until))
   const found = entries.filter((entry) => countedAs(entry, target, range) === 'count')
   const taken = found.slice(0, limit)

@@ -17,18 +17,22 @@ export interface RecoveryRouteDeps extends Pick<WebhookParts, 'subscriptions' | 
   readonly parked: ParkedWindow
 }
 
-/** What the two routes that begin a recovery have in common. */
-export const beginning = (action: 'recovery.started' | 'backfill.started', answer: string, body: Schema) =>
+const selecting = (body: Schema) =>
   ({
     ...acts('deliveries'),
     isExpensive: true,
-    idempotent: true,
-    audit: { action, ids: ['subscriptionId', 'recoveryId'] },
     body,
     validate: (asked, faults) =>
       faults.length > 0 ? invalidBody(body, faults) : windowFault(asked as RecoveryRequest),
+  }) satisfies Partial<RouteOf<unknown>>
+
+/** What the two routes that begin a recovery have in common. */
+export const beginning = (action: 'recovery.started' | 'backfill.started', answer: string, body: Schema) =>
+  ({
+    ...selecting(body),
+    idempotent: true,
+    audit: { action, ids: ['subscriptionId', 'recoveryId'] },
     responses: {
-      200: { description: 'The counts of a dry run.', body: recoveryCountSchema },
       202: {
         description: answer,
         body: recoverySchema,
@@ -37,9 +41,17 @@ export const beginning = (action: 'recovery.started' | 'backfill.started', answe
     },
   }) satisfies Partial<RouteOf<unknown>>
 
+/** What the two routes that only count have in common. */
+export const counting = (body: Schema) =>
+  ({
+    ...selecting(body),
+    role: 'viewer',
+    responses: { 200: { description: 'The counts. Nothing was sent.', body: recoveryCountSchema } },
+  }) satisfies Partial<RouteOf<unknown>>
+
 /** `failed`: counted as failed at the beginning and skipped, so that they do not use up the pace. */
 interface Counted extends Pick<Recovery, 'found' | 'failed' | 'after' | 'until' | 'newest'> {
-  /** The counts of the answer to a dry run. */
+  /** The counts that a preview shows. */
   readonly shown: object
 }
 
@@ -65,22 +77,24 @@ export async function countParked(
   return { shown, found: found.count + lost.count, failed: lost.count, after, until, newest }
 }
 
-/** Begins a recovery, unless the subscription has one or `dryRun` asks for the counts alone. */
+/** Begins a recovery, unless the subscription has one. */
 export async function beginRecovery(
   deps: RecoveryRouteDeps,
-  { caller, body, idFor }: RouteRequest<Pick<RecoveryRequest, 'dryRun' | 'maxPerSecond'>>,
+  { caller, body, idFor }: RouteRequest<Pick<RecoveryRequest, 'maxPerSecond'>>,
   wanted: Pick<Recovery, 'subscriptionId' | 'kind' | 'selection'>,
   count: () => Promise<Counted>,
 ): Promise<Answer> {
   const { tenant } = caller
-  const { dryRun, maxPerSecond = null } = body
-  const asked = { ...wanted, recoveryId: parseRecoveryId(idFor('recovery')), maxPerSecond }
+  const asked = {
+    ...wanted,
+    recoveryId: parseRecoveryId(idFor('recovery')),
+    maxPerSecond: body.maxPerSecond ?? null,
+  }
   // Before counting, because counting is expensive.
-  const present = dryRun === true ? undefined : await deps.recoveries.begun(tenant, asked)
+  const present = await deps.recoveries.begun(tenant, asked)
   if (present !== undefined) return accepted(deps, present, asked.recoveryId)
   const startedAtMs = deps.now()
-  const { shown, ...counted } = await count()
-  if (dryRun === true) return { status: 200, body: { dryRun: true, ...shown }, isUnchanged: true }
+  const { shown: _, ...counted } = await count()
   const recovery = newRecovery({ ...asked, ...counted }, startedAtMs)
   return accepted(deps, await deps.recoveries.begin(tenant, recovery), asked.recoveryId)
 }

@@ -68,8 +68,10 @@ async function parkSome(subscription: string, count: number): Promise<string[]> 
   return Promise.all(Array.from({ length: count }, () => park(subscription)))
 }
 
-const recover = (subscription: string, json: object = {}, headers = {}) =>
-  apis[0].call('POST', `${SUBSCRIPTIONS}/${subscription}/recover`, { headers: { ...acme, ...headers }, json })
+const recover = (subscription: string, json: object = {}, headers = {}, end = '') =>
+  apis[0].call('POST', `${SUBSCRIPTIONS}/${subscription}/recover${end}`, { headers: { ...acme, ...headers }, json })
+
+const preview = (subscription: string, json: object) => recover(subscription, json, {}, '/preview')
 
 const read = async (id: string): Promise<RecoveryView> =>
   (await apis[1].call('GET', `${RECOVERIES}/${id}`, { headers: acme })).body as RecoveryView
@@ -90,13 +92,12 @@ const until = (id: string, state: RecoveryView['state'], timeoutMs = 20_000): Pr
     { timeoutMs },
   )
 
-test('a dry run counts and changes nothing; then a recovery sends all deliveries once and reports it', async () => {
+test('a preview counts and changes nothing; then a recovery sends all deliveries once and reports it', async () => {
   const subscription = await subscribe()
   const parked = await parkSome(subscription, 5)
-  const counted = await recover(subscription, { dryRun: true })
-  expect(counted).toMatchObject({ status: 200, body: { dryRun: true, count: 5, oldest: expect.any(String) } })
-  expect((await recover(subscription, { dryRun: true, reason: 'rejected' })).body).toEqual({
-    dryRun: true,
+  const counted = await preview(subscription, {})
+  expect(counted).toMatchObject({ status: 200, body: { count: 5, oldest: expect.any(String) } })
+  expect((await preview(subscription, { reason: 'rejected' })).body).toEqual({
     count: 0,
     withoutBody: 0,
     oldest: null,
@@ -118,7 +119,7 @@ test('a dry run counts and changes nothing; then a recovery sends all deliveries
 
   const list = await apis[1].call('GET', `${SUBSCRIPTIONS}/${subscription}/recoveries`, { headers: acme })
   expect(list.body).toEqual({ items: [done] })
-  expect((await recover(subscription, { dryRun: true })).body).toMatchObject({ count: 0 })
+  expect((await preview(subscription, {})).body).toMatchObject({ count: 0 })
 })
 
 test('parkedSince counts the deliveries parked since the beginning, whether the recovery sent them or not', async () => {
@@ -202,19 +203,20 @@ test('a recovery pauses while the broker is away, and resumes automatically', as
 test.each<[object, string]>([
   [{ from: 'yesterday' }, '/from'],
   [{ from: '2016-12-31T23:59:60Z' }, '/from'],
-  [{ to: '2016-12-31T23:59:60Z', dryRun: true }, '/to'],
+  [{ to: '2016-12-31T23:59:60Z' }, '/to'],
   [{ from: '2026-11-20T17:06:01Z', to: '2026-11-20T17:06:00Z' }, '/to'],
-  [{ from: '2026-11-20T17:06:01Z', to: '2026-11-20T18:06:01+01:00', dryRun: true }, '/to'],
+  [{ from: '2026-11-20T17:06:01Z', to: '2026-11-20T18:06:01+01:00' }, '/to'],
   [{ reason: 'tired' }, '/reason'],
   [{ maxPerSecond: 0 }, '/maxPerSecond'],
-  [{ dryRun: 'yes' }, '/dryRun'],
-  [{ dry_run: true }, '/dry_run'],
-  [{ dryrun: true }, '/dryrun'],
-  [{ reasons: ['exhausted'], dryRun: true }, '/reasons'],
+  // A client that asks an earlier version's way for a count must not start a recovery.
+  [{ dryRun: true }, '/dryRun'],
+  [{ reasons: ['exhausted'] }, '/reasons'],
 ])('%j answers 400 and names the field', async (json, pointer) => {
-  const { status, body } = await recover(await subscribe(), json)
-  expect(status).toBe(400)
-  expect(body).toMatchObject({ code: 'invalid-request', errors: [{ pointer }] })
+  const subscription = await subscribe()
+  for (const { status, body } of [await recover(subscription, json), await preview(subscription, json)]) {
+    expect(status).toBe(400)
+    expect(body).toMatchObject({ code: 'invalid-request', errors: [{ pointer }] })
+  }
 })
 
 test('an empty window does not use up its Idempotency-Key', async () => {
@@ -226,11 +228,11 @@ test('an empty window does not use up its Idempotency-Key', async () => {
 })
 
 test('an unknown field is rejected with the names of the known fields', async () => {
-  const { body } = await recover(await subscribe(), { dry_run: true })
-  const detail = 'The body is not valid. Allowed fields: from, to, reason, eventTypes, maxPerSecond, dryRun.'
+  const { body } = await recover(await subscribe(), { fron: '2026-11-20T17:06:01Z' })
+  const detail = 'The body is not valid. Allowed fields: from, to, reason, eventTypes, maxPerSecond.'
   expect(body).toMatchObject({
     detail,
-    errors: [{ pointer: '/dry_run', detail: 'is not a known field; did you mean "dryRun"?' }],
+    errors: [{ pointer: '/fron', detail: 'is not a known field; did you mean "from"?' }],
   })
 })
 
@@ -259,14 +261,16 @@ describe('a backfill', () => {
   const journal = () => createJournal(redis, { size: 100, retentionMs: 60_000 })
   const backfill = (subscription: string, json: object, headers = acme) =>
     apis[0].call('POST', `${SUBSCRIPTIONS}/${subscription}/backfill`, { headers, json })
+  const previewBackfill = (subscription: string, json: object) =>
+    apis[0].call('POST', `${SUBSCRIPTIONS}/${subscription}/backfill/preview`, { headers: acme, json })
   const FROM = '2026-01-01T00:00:00Z'
 
-  test('is counted by a dry run, runs, and is listed among the recoveries of the tenant', async () => {
+  test('is counted by a preview, runs, and is listed among the recoveries of the tenant', async () => {
     const events = [loggedEvent({ dataJson: '{"callId":"c-1"}' }), loggedEvent({ dataJson: '{"callId":"c-2"}' })]
     await journal().append(events)
     const subscription = await subscribe()
-    const dryRun = await backfill(subscription, { from: FROM, dryRun: true })
-    expect(dryRun).toMatchObject({ status: 200, body: { dryRun: true, count: 2, withoutBody: 0 } })
+    const counted = await previewBackfill(subscription, { from: FROM })
+    expect(counted).toMatchObject({ status: 200, body: { count: 2, withoutBody: 0 } })
     const asked = { from: FROM, eventTypes: ['call.status'], maxPerSecond: 50 }
     const begun = await backfill(subscription, asked)
     expect(begun).toMatchObject({
@@ -285,13 +289,13 @@ describe('a backfill', () => {
     expect(audit).toMatchObject({ items: [{ action: 'backfill.started', on: { recoveryId } }] })
   })
 
-  test('says in a dry run how many events it cannot judge, and sends none of them', async () => {
+  test('says in a preview how many events it cannot judge, and sends none of them', async () => {
     const subscription = await subscribe()
     const subscriptionIds = Array.from({ length: 121 }, newSubscriptionId)
     await journal().append([loggedEvent({ eventType: 'agent.status', dataJson: '{}', subscriptionIds })])
     const asked = { from: FROM, eventTypes: ['agent.status'] }
-    const dryRun = await backfill(subscription, { ...asked, dryRun: true })
-    expect(dryRun.body).toMatchObject({ count: 0, withoutBody: 0, unknown: 1, oldest: null })
+    const counted = await previewBackfill(subscription, asked)
+    expect(counted.body).toMatchObject({ count: 0, withoutBody: 0, unknown: 1, oldest: null })
     const begun = await backfill(subscription, asked)
     expect(begun.body).toMatchObject({ found: 0 })
     expect(await until((begun.body as RecoveryView).recoveryId, 'done')).toMatchObject({ sent: 0 })
@@ -302,7 +306,7 @@ describe('a backfill', () => {
     await journal().append([loggedEvent({ eventType: 'agent.status', dataJson: '{}' })])
     const countOf = async (eventTypes: readonly SubscribedType[]) => {
       const { id } = await createSubscriptionStore(redis).create(aSubscription({ eventTypes }))
-      return ((await backfill(id, { from: FROM, dryRun: true })).body as { count: number }).count
+      return ((await previewBackfill(id, { from: FROM })).body as { count: number }).count
     }
     // An earlier version stored `*` with the types that it knew.
     expect(await countOf(['call.status', '*'])).toBe((await countOf(['call.status'])) + 1)
@@ -310,7 +314,7 @@ describe('a backfill', () => {
 
   test('without a begin, with an empty window or with an unknown field answers 400', async () => {
     const subscription = await subscribe()
-    for (const json of [{}, { from: FROM, to: FROM }, { from: FROM, dryrun: true }, { from: FROM, eventTypes: [] }]) {
+    for (const json of [{}, { from: FROM, to: FROM }, { from: FROM, dryRun: true }, { from: FROM, eventTypes: [] }]) {
       expect(await backfill(subscription, json)).toMatchObject({ status: 400, body: { code: 'invalid-request' } })
     }
     expect((await backfill(subscription, { from: FROM }, globex)).status).toBe(404)

@@ -1,6 +1,6 @@
 import { AppError, isGuid, parseRecoveryId, type RecoveryId } from '@switchhook/contracts'
 import { microsOf, type PageQuery } from '@switchhook/store'
-import { acts, type RouteOf, reads } from '../../http/route.ts'
+import { acts, type RouteOf, type RouteRequest, reads } from '../../http/route.ts'
 import { pageParameters } from '../../http/schema.ts'
 import { coveredTypes } from '../subscriptions/subscribed-types.ts'
 import { findSubscription, ofSubscription } from '../subscriptions/subscription-routes.ts'
@@ -8,6 +8,7 @@ import { countMissed } from './backfill-window.ts'
 import {
   beginning,
   beginRecovery,
+  counting,
   countParked,
   RECOVERIES,
   type RecoveryRouteDeps,
@@ -36,13 +37,33 @@ export const recover: RouteOf<RecoveryRouteDeps, RecoveryRequest> = {
   description:
     'Starts a recovery: sends the deliveries that are parked now, the oldest first, each as `redeliver` does. It begins with one delivery per second, ' +
     'doubles its rate every three seconds, and pauses while the endpoint is in a cool-down or slow to answer, or the subscription is disabled or paused. Deliveries ' +
-    'that are parked again stay parked. With `dryRun`, the answer is 200 with a count, and nothing is sent. One recovery of a subscription ' +
+    'that are parked again stay parked. `…/recover/preview` counts them first. One recovery of a subscription ' +
     'runs at a time: repeating its request returns it, and a different window, reason, type or pace answers 409 `recovery-in-progress`.',
   failures: ['subscription-not-found', 'recovery-in-progress'],
   async handle(request, deps) {
-    const { id: subscriptionId } = await findSubscription(deps.subscriptions, request.caller, request.params['id'])
-    const wanted = { subscriptionId, selection: selectionOf(request.body) }
-    return beginRecovery(deps, request, wanted, () => countParked(deps, subscriptionId, wanted))
+    const wanted = await wantedRecovery(request, deps)
+    return beginRecovery(deps, request, wanted, () => countParked(deps, wanted.subscriptionId, wanted))
+  },
+}
+
+async function wantedRecovery(
+  { caller, params: { id }, body }: RouteRequest<RecoveryRequest>,
+  deps: RecoveryRouteDeps,
+) {
+  const { id: subscriptionId } = await findSubscription(deps.subscriptions, caller, id)
+  return { subscriptionId, selection: selectionOf(body) }
+}
+
+const previewRecovery: RouteOf<RecoveryRouteDeps, RecoveryRequest> = {
+  ...counting(recoveryRequestSchema),
+  ...ofSubscription('/recover/preview'),
+  operationId: 'previewRecovery',
+  summary: 'Count the deliveries that a recovery would send',
+  description: 'Takes the body of `…/recover` and sends nothing.',
+  failures: ['subscription-not-found'],
+  async handle(request, deps) {
+    const wanted = await wantedRecovery(request, deps)
+    return { status: 200, body: (await countParked(deps, wanted.subscriptionId, wanted)).shown }
   },
 }
 
@@ -54,25 +75,45 @@ const backfill: RouteOf<RecoveryRouteDeps, BackfillRequest> = {
   description:
     'Sends the events of a window that did not go to the subscription, the oldest first, as new deliveries: because it was created later, was disabled, or did not ask ' +
     'for their types. Events that its filter refuses are not sent. The events come from the journal (the latest 20,000 of the tenant for 24 hours, by default). It runs as a recovery does: it begins with one delivery per second, ' +
-    'doubles its rate every three seconds, pauses and can be cancelled, and one recovery or backfill of a subscription runs at a time. With `dryRun`, the answer is 200 with a count, and nothing is sent. ' +
+    'doubles its rate every three seconds, pauses and can be cancelled, and one recovery or backfill of a subscription runs at a time. `…/backfill/preview` counts the events first. ' +
     'The delivery id is that of every delivery of the event to this subscription, so a receiver recognises an event that it has. ' +
     'The journal keeps the first 100 subscriptions of an event. If an event went to more, and this subscription existed then and is not among the 100, ' +
     'the event is counted as `unknown` and not sent.',
   failures: ['subscription-not-found', 'recovery-in-progress', 'journal-off'],
   async handle(request, deps) {
-    const { caller, params, body } = request
-    const subscription = await findSubscription(deps.subscriptions, caller, params['id'])
-    if (!deps.journal.isOn) throw new AppError('journal-off')
-    // In a fixed order, so that equal requests compare as equal.
-    const eventTypes = coveredTypes(body.eventTypes ?? subscription.eventTypes)
-    const selection = { ...selectionOf(body), eventTypes }
-    const wanted = { subscriptionId: subscription.id, kind: 'backfill' as const, selection }
-    return beginRecovery(deps, request, wanted, async () => {
-      const newest = String(microsOf(await deps.journal.newest(caller.tenant)))
-      const { after, until } = rangeOf(selection, newest)
-      const shown = await countMissed(deps.journal, subscription, { after, until, eventTypes })
-      return { shown, found: shown.count + shown.withoutBody, failed: shown.withoutBody, after, until }
-    })
+    const { count, ...wanted } = await wantedBackfill(request, deps)
+    return beginRecovery(deps, request, wanted, count)
+  },
+}
+
+async function wantedBackfill(
+  { caller, params: { id }, body }: RouteRequest<BackfillRequest>,
+  deps: RecoveryRouteDeps,
+) {
+  const subscription = await findSubscription(deps.subscriptions, caller, id)
+  if (!deps.journal.isOn) throw new AppError('journal-off')
+  // In a fixed order, so that equal requests compare as equal.
+  const eventTypes = coveredTypes(body.eventTypes ?? subscription.eventTypes)
+  const selection = { ...selectionOf(body), eventTypes }
+  const count = async () => {
+    const newest = String(microsOf(await deps.journal.newest(caller.tenant)))
+    const { after, until } = rangeOf(selection, newest)
+    const shown = await countMissed(deps.journal, subscription, { after, until, eventTypes })
+    return { shown, found: shown.count + shown.withoutBody, failed: shown.withoutBody, after, until }
+  }
+  return { subscriptionId: subscription.id, kind: 'backfill' as const, selection, count }
+}
+
+const previewBackfill: RouteOf<RecoveryRouteDeps, BackfillRequest> = {
+  ...counting(backfillRequestSchema),
+  ...ofSubscription('/backfill/preview'),
+  operationId: 'previewBackfill',
+  summary: 'Count the events that a backfill would send',
+  description: 'Takes the body of `…/backfill` and sends nothing.',
+  failures: ['subscription-not-found', 'journal-off'],
+  async handle(request, deps) {
+    const { count } = await wantedBackfill(request, deps)
+    return { status: 200, body: (await count()).shown }
   },
 }
 
@@ -142,7 +183,16 @@ const cancelRecovery: RouteOf<RecoveryRouteDeps> = {
   },
 }
 
-export const recoveryRoutes = [recover, backfill, listRecoveries, listAllRecoveries, readRecovery, cancelRecovery]
+export const recoveryRoutes = [
+  recover,
+  previewRecovery,
+  backfill,
+  previewBackfill,
+  listRecoveries,
+  listAllRecoveries,
+  readRecovery,
+  cancelRecovery,
+]
 
 /** @throws AppError `recovery-not-found`, also for a malformed id and for a recovery of another tenant */
 async function found<Found>(

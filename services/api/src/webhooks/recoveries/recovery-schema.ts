@@ -4,7 +4,6 @@ import {
   completeComponent,
   component,
   count,
-  flag,
   guid,
   integer,
   moment,
@@ -90,22 +89,20 @@ const selection = {
   ),
 } as const
 
-const dryRun = { ...flag('Only count; send nothing.', true), default: false }
-
-export const recoveryRequestSchema = component('NewRecovery', {
+export const recoveryRequestSchema = component('RecoveryInput', {
   type: 'object',
   description:
-    'The parked deliveries to send again; `{}` for all. Unknown fields are rejected, because a misspelt `dryRun` would send everything.',
+    'The parked deliveries to send again; `{}` for all. Unknown fields are rejected, because a misspelt `from` would send everything.',
   additionalProperties: false,
-  properties: { ...selection, dryRun },
-  examples: [{ from: '2026-11-20T17:00:00Z', reason: 'exhausted', dryRun: true }],
+  properties: selection,
+  examples: [{ from: '2026-11-20T17:00:00Z', reason: 'exhausted' }],
 })
 
 export type RecoveryRequest = ValueOf<typeof recoveryRequestSchema>
 
-export const backfillRequestSchema = component('NewBackfill', {
+export const backfillRequestSchema = component('BackfillInput', {
   type: 'object',
-  description: 'The events to send. Unknown fields are rejected, because a misspelt `dryRun` would send everything.',
+  description: 'The events to send. Unknown fields are rejected, because a misspelt `to` would send everything.',
   required: ['from'],
   additionalProperties: false,
   properties: {
@@ -113,9 +110,8 @@ export const backfillRequestSchema = component('NewBackfill', {
     to: momentOrNull('Only events journaled before this time. Omitted or null: until now.'),
     eventTypes: eventTypes('Only events of these types. Omitted or null: the event types of the subscription.'),
     maxPerSecond: selection.maxPerSecond,
-    dryRun,
   },
-  examples: [{ from: '2026-11-20T17:00:00Z', to: '2026-11-20T18:00:00Z', dryRun: true }],
+  examples: [{ from: '2026-11-20T17:00:00Z', to: '2026-11-20T18:00:00Z' }],
 })
 
 export type BackfillRequest = ValueOf<typeof backfillRequestSchema>
@@ -123,9 +119,8 @@ export type BackfillRequest = ValueOf<typeof backfillRequestSchema>
 export const recoveryCountSchema = component('RecoveryCount', {
   type: 'object',
   description: 'The deliveries that a recovery or backfill would send.',
-  required: ['dryRun', 'count', 'withoutBody', 'oldest', 'newest'],
+  required: ['count', 'withoutBody', 'oldest', 'newest'],
   properties: {
-    dryRun: flag('Always true: nothing was sent.', true),
     count: count('The number of deliveries that would be sent.', 1280),
     withoutBody: count('The number of deliveries that cannot be sent, because their body is no longer kept.', 0),
     unknown: count(

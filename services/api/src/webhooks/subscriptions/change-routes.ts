@@ -56,7 +56,7 @@ export const changeSubscription: RouteOf<SubscriptionRouteDeps, SubscriptionChan
     }
     const wanted = {
       ...(url != null && { url }),
-      ...(eventTypes !== undefined && { eventTypes: storedTypes(eventTypes) }),
+      ...(eventTypes != null && { eventTypes: storedTypes(eventTypes) }),
       ...(description !== undefined && { description }),
       ...settings,
       ...(enabled !== undefined && { enabled }),
@@ -116,7 +116,10 @@ export const deleteSubscription: RouteOf<SubscriptionRouteDeps> = {
     if (before !== undefined) {
       // The subscription is deleted, so the answer and the audit log say so; a worker looks later.
       await lookAtHeld(deps, before).catch((error: unknown) =>
-        deps.log.warn('held deliveries of a deleted subscription are looked at later', { subscriptionId: id, error }),
+        deps.log.warn('could not check the held deliveries of a deleted subscription; a worker will', {
+          subscriptionId: id,
+          error,
+        }),
       )
     }
     // Before a 404 too: a concurrent request may have just deleted the subscription and still be waiting here.

@@ -142,17 +142,17 @@ export const listSubscriptions: RouteOf<SubscriptionRouteDeps, undefined, QueryO
   operationId: 'listSubscriptions',
   summary: 'List subscriptions',
   description:
-    "Lists the tenant's subscriptions, the oldest first (by `createdAt`, then `id`). If there are more than `limit`, the `Link` header has the " +
-    'url of the next page. Creating or deleting subscriptions meanwhile does not move others to another page.',
+    "Lists the tenant's subscriptions, the oldest first (by `createdAt`, then `id`). If there are more than `limit`, the header `Next-Cursor` has the " +
+    '`cursor` of the next page. Creating or deleting subscriptions meanwhile does not move others to another page.',
   query: subscriptionPageQuery,
   responses: {
     200: {
       description: 'A page of subscriptions.',
       body: { type: 'array', description: 'The subscriptions.', items: subscriptionSchema, maxItems: MAX_PAGE },
       headers: {
-        Link: text(
-          'The url of the next page (RFC 8288), relative to this one. Absent on the last page.',
-          `<${SUBSCRIPTIONS}?limit=100&cursor=MjAyNi0xMS0yMFQxNzowNjowMS4xNzNaIDRmMWMyYTllLThhNTMtNGMxZC05ZDFlLTBkNmQ2YjFmN2ExMQ>; rel="next"`,
+        'Next-Cursor': text(
+          'The `cursor` of the next page, like `nextCursor` of other lists: the specification makes this one an array. Absent on the last page.',
+          'MjAyNi0xMS0yMFQxNzowNjowMS4xNzNaIDRmMWMyYTllLThhNTMtNGMxZC05ZDFlLTBkNmQ2YjFmN2ExMQ',
         ),
       },
     },
@@ -161,11 +161,10 @@ export const listSubscriptions: RouteOf<SubscriptionRouteDeps, undefined, QueryO
     const { items, nextCursor } = await (externalId === undefined
       ? deps.subscriptions.page(caller.tenant, query)
       : onlyPage(await deps.subscriptions.findByExternalId(caller.tenant, externalId)))
-    const next = `${SUBSCRIPTIONS}?limit=${query.limit}&cursor=${nextCursor}`
     return {
       status: 200,
       body: await inChunks(items, (subscription) => withHealth(deps, subscription)),
-      ...(nextCursor !== null && { headers: { Link: `<${next}>; rel="next"` } }),
+      ...(nextCursor !== null && { headers: { 'Next-Cursor': nextCursor } }),
     }
   },
 }

@@ -48,11 +48,12 @@ export const subscribedTypeSchema = component('SubscribedType', {
   enum: [...EVENT_TYPES, ALL_TYPES],
 })
 
-const eventTypes = list(
-  'The event types to deliver. `*` is all of them, those that a later version adds included, and stands alone when it is read. Duplicates are removed.',
-  subscribedTypeSchema,
-  { minItems: 1, examples: [['call.status']] },
-)
+const EVENT_TYPES_TEXT =
+  'The event types to deliver. `*` is all of them, those that a later version adds included, and stands alone when it is read. Duplicates are removed.'
+
+const eventTypesExample = { minItems: 1, examples: [['call.status']] }
+
+const eventTypes = list(EVENT_TYPES_TEXT, subscribedTypeSchema, eventTypesExample)
 
 const description = orNull(text('A label of your choice.', 'CRM, production', { maxLength: MAX_DESCRIPTION_LENGTH }))
 
@@ -67,7 +68,11 @@ export const subscriptionSchema = completeComponent(
     id: subscriptionIdSchema,
     mode,
     url,
-    eventTypes,
+    eventTypes: list(
+      EVENT_TYPES_TEXT,
+      { type: 'string', enum: subscribedTypeSchema.enum, description: subscribedTypeSchema.description },
+      eventTypesExample,
+    ),
     description,
     ...OPTIONAL_SETTINGS,
     headers: shownHeadersSchema,
@@ -139,7 +144,7 @@ const { mode: _, ...withoutMode } = readOnly
 
 const REJECTED = 'Unknown fields are rejected, because a misspelt field would change what is delivered.'
 
-export const newSubscriptionSchema = component('NewSubscription', {
+export const newSubscriptionSchema = component('SubscriptionInput', {
   type: 'object',
   description: `A new subscription: with \`url\`, or with \`mode: pull\`. The fields that only the service sets are ignored. ${REJECTED}`,
   required: ['eventTypes'],
@@ -166,6 +171,8 @@ export const subscriptionChangeSchema = component('SubscriptionChange', {
   additionalProperties: false,
   properties: {
     ...writable,
+    // Generated clients in Java send an empty list for one that was not set, unless it can be null.
+    eventTypes: { ...orNull(eventTypes), description: `${EVENT_TYPES_TEXT} null: unchanged.` },
     ...readOnly,
     mode: { ...mode, description: `${mode.description} A request that sends another value answers 400.` },
   },
@@ -191,7 +198,7 @@ export const subscriptionPageQuery = {
     type: 'string',
     maxLength: 128,
     pattern: '^[A-Za-z0-9_-]+$',
-    description: 'The cursor from the `Link` header of the previous page. Cursors do not expire.',
+    description: 'The `Next-Cursor` header of the previous page. Cursors do not expire.',
   },
   externalId: {
     type: 'string',

@@ -79,7 +79,7 @@ export function modeFaults(body: ByMode): Fault[] {
   const { mode, url, deleteAfterUnusedSeconds } = body
   if (mode === 'pull') {
     const sent = ONLY_OF_POST.filter(([name, absent]) => body[name] != null && body[name] !== absent)
-    return sent.map(([name]) => ({ pointer: `/${name}`, detail: 'must be absent: clients receive the deliveries' }))
+    return sent.map(([name]) => ({ pointer: `/${name}`, detail: 'is not allowed in pull mode' }))
   }
   return [
     ...(url == null ? [{ pointer: '/url', detail: 'is required' }] : []),

@@ -1,4 +1,4 @@
-const SHORTEST_PAUSE_MS = 1_000
+const MIN_PAUSE_MS = 1_000
 const MAX_PAUSE_MS = 15_000
 
 /**
@@ -15,7 +15,7 @@ export function paced(run: () => Promise<unknown>): () => void {
       isDue = false
       const startedMs = Date.now()
       await run()
-      const pauseMs = Math.min(Math.max(9 * (Date.now() - startedMs), SHORTEST_PAUSE_MS), MAX_PAUSE_MS)
+      const pauseMs = Math.min(Math.max(9 * (Date.now() - startedMs), MIN_PAUSE_MS), MAX_PAUSE_MS)
       await new Promise((resolve) => setTimeout(resolve, pauseMs))
     }
     isBusy = false

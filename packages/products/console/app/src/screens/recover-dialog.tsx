@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { client } from '../api/client.ts'
-import type { EventType, NewRecovery, RecoveryCount } from '../api/model.ts'
+import type { EventType, RecoveryCount, RecoveryInput } from '../api/model.ts'
 import { eventTypesQuery } from '../api/queries.ts'
 import { deliveries } from '../rules/words.ts'
 import { CommandDialog } from '../ui/dialog.tsx'
@@ -23,20 +23,20 @@ interface RecoverDialogProps {
   readonly onClose: () => void
 }
 
-/** Sends parked deliveries again. The count of the dry run is shown before anything is sent. */
+/** Sends parked deliveries again. The count is shown before anything is sent. */
 export function RecoverDialog({ subscriptionId, name, reason: startReason = '', onClose }: RecoverDialogProps) {
   const navigate = useNavigate()
   const [reason, setReason] = useState(startReason)
   const [eventType, setEventType] = useState('')
   const { data: eventTypes } = useQuery(eventTypesQuery)
-  const wish: NewRecovery = {
+  const wish: RecoveryInput = {
     ...(reason !== '' && { reason: reason as 'exhausted' | 'rejected' }),
     ...(eventType !== '' && { eventTypes: [eventType as EventType] }),
   }
   const counting = useQuery({
     // Not of the group `delivery`, because the stream would count again each second.
     queryKey: ['recovery-count', subscriptionId, reason, eventType],
-    queryFn: () => client.subscriptions.recover(subscriptionId, { ...wish, dryRun: true }),
+    queryFn: () => client.subscriptions.previewRecovery(subscriptionId, wish),
   })
   const found = counting.data?.count
   return (

@@ -33,7 +33,7 @@ export interface PlotProps {
 
 const HEIGHT_PX = 180
 /** A short cool-down in a long period stays visible. */
-const LEAST_BAND_PX = 3
+const MIN_BAND_PX = 3
 const AXIS_HEIGHT_PX = 30
 const AXIS_WIDTH_PX = 56
 
@@ -143,8 +143,7 @@ function drawBands(plot: UPlot, bands: readonly Band[]): void {
   for (const { fromMs, toMs } of bands) {
     const left = Math.max(plot.valToPos(fromMs / 1_000, 'x', true), bbox.left)
     const right = Math.min(plot.valToPos(toMs / 1_000, 'x', true), bbox.left + bbox.width)
-    if (right > left)
-      ctx.fillRect(left, bbox.top, Math.max(right - left, LEAST_BAND_PX * devicePixelRatio), bbox.height)
+    if (right > left) ctx.fillRect(left, bbox.top, Math.max(right - left, MIN_BAND_PX * devicePixelRatio), bbox.height)
   }
   ctx.restore()
 }

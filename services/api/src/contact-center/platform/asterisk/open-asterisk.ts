@@ -27,7 +27,7 @@ export function openAsterisk({ config, redis, log, now, installation }: Base, { 
     onLink: (link) => log[link === 'lost' ? 'warn' : 'info']('the link to Asterisk has changed', { link }),
     onUnknown: (found) => {
       if (found.isHeldBack && !unknown.isHeldBack) {
-        log.error('many channels in Asterisk belong to no stored call; none is removed until an operator decides', {
+        log.error('many channels in Asterisk have no stored call; none is removed until an operator decides', {
           channels: found.count,
         })
       }

@@ -40,7 +40,7 @@ export function BackfillDialog({ subscription, onClose }: EndpointDialogProps) {
   const found = last?.key === key ? last.found : undefined
   const countOrSend = async (): Promise<Recovery | undefined> => {
     if (found !== undefined) return client.subscriptions.backfill(subscription.id, wish)
-    setLast({ key, found: await client.subscriptions.backfill(subscription.id, { ...wish, dryRun: true }) })
+    setLast({ key, found: await client.subscriptions.previewBackfill(subscription.id, wish) })
     return undefined
   }
   return (

@@ -141,7 +141,7 @@ function Attempts({ delivery: { attempts } }: { readonly delivery: Delivery }) {
   if (attempts.length === 0) return <p className="muted">No attempt was made so far.</p>
   return (
     <ol className="attempts">
-      {attempts.map(({ attempt, run, at, outcome, status, durationMs, answer }) => (
+      {attempts.map(({ attempt, run, at, outcome, status, durationMs, answer, detail }) => (
         <li key={attempt}>
           <div>
             <Status tone={outcome === 'delivered' ? 'good' : 'bad'}>Attempt {attempt}</Status>
@@ -150,6 +150,7 @@ function Attempts({ delivery: { attempts } }: { readonly delivery: Delivery }) {
               {run > 1 && `, in run ${run}`}.
             </span>
           </div>
+          {detail !== undefined && <span className="muted">{detail}</span>}
           {answer !== undefined && <code className="answer">{answer}</code>}
         </li>
       ))}

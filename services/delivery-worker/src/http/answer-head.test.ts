@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { createContinueFilter } from './skip-continue.ts'
+import { readAnswerHead } from './answer-head.ts'
 
 const CONTINUE = 'HTTP/1.1 100 Continue\r\nServer: old\r\n\r\n'
 const EARLY = 'HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n'
@@ -7,7 +7,7 @@ const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 27\r\n\r\nHTTP/1.1 100 Contin
 
 /** The bytes that undici reads of an answer that arrives in these chunks. */
 function read(chunks: readonly string[], answers = 1): string {
-  const filter = createContinueFilter()
+  const filter = readAnswerHead()
   for (let n = 0; n < answers; n++) filter.expectAnswer()
   return chunks.map((chunk) => filter.pass(Buffer.from(chunk)).toString()).join('')
 }
@@ -32,7 +32,7 @@ test('drops every 100 before the answer, and nothing else, however the bytes are
 })
 
 test('passes on the same chunk, not a copy, when the answer comes first', () => {
-  const filter = createContinueFilter()
+  const filter = readAnswerHead()
   filter.expectAnswer()
   const chunk = Buffer.from(ANSWER)
   expect(filter.pass(chunk)).toBe(chunk)
@@ -43,11 +43,35 @@ test('passes on a 100 without a request', () => {
 })
 
 test('checks the answer to the next request again', () => {
-  const filter = createContinueFilter()
+  const filter = readAnswerHead()
   for (let n = 0; n < 2; n++) {
     filter.expectAnswer()
     expect(filter.pass(Buffer.from(CONTINUE + ANSWER)).toString()).toBe(ANSWER)
   }
+})
+
+test.each([
+  ['HTTP/1.1 200 OK\r\n', 200],
+  ['HTTP/1.1 204\r\n\r\n', 204],
+  ['HTTP/1.0 503 Away\n\n', 503],
+  [`${CONTINUE}${EARLY}HTTP/1.1 410 Gone\r\n`, 410],
+  [EARLY, 0],
+  ['HTTP/1.1 2000 OK\r\n', 0],
+  ['HTTP/1.1 20', 0],
+  ['HTTP/1.1 2x0 OK\r\n', 0],
+  ['HTTP/2.0 200 OK\r\n', 0],
+  ['SSH-2.0-OpenSSH_9.2\r\n', 0],
+])('%j has the status %i, however its bytes are split', (text, status) => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(), { maxLength: 8 }), (places) => {
+      const head = readAnswerHead()
+      head.expectAnswer()
+      for (const chunk of cut(text, places)) head.pass(Buffer.from(chunk))
+      expect(head.status()).toBe(status)
+      head.expectAnswer()
+      expect(head.status()).toBe(0)
+    }),
+  )
 })
 
 test('passes on bytes that are not HTTP', () => {

@@ -1,0 +1,24 @@
+import type { Answer, RouteRequest } from './route.ts'
+
+/** A search ends here with an empty page, so that a client with a timeout makes progress. */
+const MAX_SEARCH_MS = 10_000
+
+/** Reads on while a page is empty and not the last one: generic clients take an empty page for the end of the list. */
+export async function fillPage(
+  request: RouteRequest,
+  read: (request: RouteRequest) => Promise<Answer>,
+): Promise<Answer> {
+  const endMs = performance.now() + MAX_SEARCH_MS
+  let answer = await read(request)
+  for (let cursor = cursorAfterNone(answer.body); cursor != null; cursor = cursorAfterNone(answer.body)) {
+    if (performance.now() >= endMs || request.isClosed()) break
+    answer = await read({ ...request, query: { ...(request.query as object), cursor } })
+  }
+  return answer
+}
+
+/** The cursor of an empty page; undefined for a page with items. */
+function cursorAfterNone(body: unknown): string | null | undefined {
+  const { items, nextCursor } = body as { readonly items?: readonly unknown[]; readonly nextCursor?: string | null }
+  return items?.length === 0 ? nextCursor : undefined
+}

@@ -1,0 +1,79 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type LookupFunction } from 'node:net'
+import type { Outcome } from '@switchhook/contracts'
+import { createAddressGuard } from '@switchhook/egress'
+import { type LateListener, type Receiver, startLateListener, startReceiver } from '@switchhook/testkit'
+import { aDelivery } from '../testing/deliveries.ts'
+import { createPostClient, type PostClient } from './post.ts'
+
+const guard = createAddressGuard(['127.0.0.0/8', '::1/128'])
+const delivered: Outcome = { kind: 'delivered', status: 204 }
+
+let late: LateListener
+let client: PostClient
+let addresses: string[]
+
+const lookup: LookupFunction = (_hostname, options, callback) => {
+  const all = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
+  if (options.all === true) callback(null, all)
+  else callback(null, all[0]?.address ?? '', 4)
+}
+
+const aClient = (timeoutMs: number): PostClient => createPostClient({ timeoutMs, maxSockets: 10, guard, lookup })
+const post = (port: number): Promise<Outcome> => client.post(aDelivery({ url: `http://two.example:${port}/` }), 1)
+
+beforeEach(async () => {
+  late = await startLateListener()
+  client = aClient(10_000)
+})
+
+afterEach(async () => {
+  await client.close()
+  await late.close()
+})
+
+/** A port at which another address listens, too, would be found only by chance: nothing listens at these. */
+test.each([
+  ['of the other family that refuses', ['127.0.0.1', '::1']],
+  ['of its own family that refuses', ['127.0.0.1', '127.0.0.2']],
+  ['that refuses first', ['127.0.0.3', '127.0.0.1', '127.0.0.2']],
+  ['and the same again', ['127.0.0.1', '127.0.0.1']],
+])('an address that accepts after a second gets the delivery, beside one %s', async (_name, all) => {
+  addresses = all
+  const posting = post(late.port)
+  // Later than the delay after which the next address is tried, and before the kernel repeats the SYN.
+  setTimeout(() => late.accept(), 500)
+  await expect(posting).resolves.toEqual(delivered)
+})
+
+test('the next address is tried while the first one does not answer', async () => {
+  const receiver: Receiver = await startReceiver({}, { host: '127.0.0.2', port: late.port })
+  addresses = ['127.0.0.1', '127.0.0.2']
+  const startedAt = performance.now()
+  await expect(post(late.port)).resolves.toEqual(delivered)
+  expect(performance.now() - startedAt).toBeLessThan(2_000)
+  await receiver.close()
+})
+
+test('an attempt that reaches no address in time names those that it tried', async () => {
+  await client.close()
+  client = aClient(700)
+  addresses = ['127.0.0.1', '127.0.0.2']
+  await expect(post(late.port)).resolves.toEqual({
+    kind: 'unreachable',
+    reason: 'timeout',
+    detail: expect.stringContaining(`127.0.0.1:${late.port}`) as string,
+  })
+})
+
+test('an attempt that every address refuses names each', async () => {
+  const server = createServer()
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  addresses = ['127.0.0.1', '::1']
+  const outcome = await post(port)
+  expect(outcome).toMatchObject({ kind: 'unreachable', reason: 'refused' })
+  expect(outcome).toHaveProperty('detail', expect.stringContaining(`127.0.0.1:${port}`))
+  expect(outcome).toHaveProperty('detail', expect.stringContaining(`[::1]:${port}`))
+})
