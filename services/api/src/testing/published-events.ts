@@ -1,5 +1,11 @@
 import { type PlatformEvent, parseEvent } from '@switchhook/contracts'
-import { type Broker, eventPacketQueues, eventQueues, type IncomingMessage, openEventPacket } from '@switchhook/messaging'
+import {
+  type Broker,
+  eventPacketQueues,
+  eventQueues,
+  type IncomingMessage,
+  openEventPacket,
+} from '@switchhook/messaging'
 
 /** Takes the events that apis publish, alone or in packets, as fan-out does. */
 export async function takeEvents(
