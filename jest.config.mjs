@@ -33,6 +33,7 @@ const console = {
 export default {
   // An upper bound for waiting on other processes. Tests await conditions, never this time.
   testTimeout: 120_000,
+  testSequencer: '<rootDir>/tests/jest/sequencer.mjs',
   projects: [
     {
       ...common,

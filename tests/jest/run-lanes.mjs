@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { availableParallelism } from 'node:os'
 import { join, relative } from 'node:path'
 
 const parts = (project, count) => Array.from({ length: count }, (_, n) => [project, `--shard=${n + 1}/${count}`])
@@ -8,9 +9,15 @@ const parts = (project, count) => Array.from({ length: count }, (_, n) => [proje
  * The Jest processes whose tests share the machine. The longest begin first, and short ones fill the lanes at the end. Each
  * part starts a RabbitMQ, which takes five seconds of processor time.
  */
-const RUNS = [['browser'], ...parts('e2e', 2), ...parts('it', 4), ...parts('unit', 2)]
-/** Tests wait for other processes three quarters of their time, so four files can share two cores. */
-const LANES = 4
+const RUNS = [...parts('e2e', 2), ...parts('it', 3), ['browser'], ['unit']]
+/** Tests wait for other processes two thirds of their time, so three files can share a core. */
+const LANES_PER_CORE = 3
+/** Jest, its servers and the services that it starts. */
+const LANE_BYTES = 2 ** 30
+const LANES = Math.max(
+  2,
+  Math.min(LANES_PER_CORE * availableParallelism(), Math.floor(process.availableMemory() / LANE_BYTES)),
+)
 /** As many failed files run again, alone. If more have failed, it is not for want of processor time. */
 const MOST_RUN_AGAIN = 3
 

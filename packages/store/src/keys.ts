@@ -38,6 +38,13 @@ export const subscriptionChangesKey = (tenant: Tenant): string => `sh:{t:${escap
 /** hash: externalId → subscription id · until deleted; an entry whose subscription is gone is free · api */
 export const externalIdsKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:external-ids`
 
+/**
+ * string: the url, signing and headers of a deleted subscription, as JSON · as long as a delivery can be sent again, from the
+ * deletion on · api
+ */
+export const removedSubscriptionKey = ({ tenant, subscriptionId }: Endpoint): string =>
+  `sh:{t:${escapeTenant(tenant)}}:removed:${subscriptionId}`
+
 /** zset: subscription → end of the lease of its receiver check, ms · as long as the longest lease · api */
 export const checksKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:checks`
 

@@ -12,7 +12,7 @@ async function open() {
   if (location.hash === '') return
   removeEventListener('hashchange', open)
   const page = document.getElementById('document')
-  const [{ init }, answer] = await Promise.all([import('./redoc.standalone.js'), fetch(page.dataset.source)])
+  const [{ init }, answer] = await Promise.all([import(page.dataset.library), fetch(page.dataset.source)])
   // The documents have no references to other files, so they need no bundling.
   init(await answer.json(), { disableTelemetry: true, skipBundle: true }, page)
 }

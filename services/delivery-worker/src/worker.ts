@@ -92,7 +92,13 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     },
     (found) => found.status === 'fulfilled' && found.value.subscription === undefined,
   )
-  const admit = createAdmit({ look, isFailing: breaker.isFailing, canSign: client.canSign, ...clocks })
+  const admit = createAdmit({
+    look,
+    isFailing: breaker.isFailing,
+    canSign: client.canSign,
+    findRemoved: subscriptions.findRemoved,
+    ...clocks,
+  })
   const isolation = createIsolation({
     turns: {
       least: config.SUBSCRIPTION_CONCURRENCY,

@@ -16,7 +16,7 @@ const KNOWN = JSON.parse(readFileSync(new URL('../expressions.json', import.meta
 /** The expressions of everything that is shipped, in the sources and in the schemas, with a file that has them. */
 function expressionsOf(): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
-  const sources = globSync('{services,packages}/*/{src,app/src}/**/*.{ts,tsx}', { cwd: ROOT }).filter(
+  const sources = globSync('{services,packages,packages/products}/*/{src,app/src}/**/*.{ts,tsx}', { cwd: ROOT }).filter(
     (file) => !/\.test\.tsx?$|\/testing\/|\/generated\/|^packages\/(testkit|test-servers|pbx)\//.test(file),
   )
   for (const file of sources) {
