@@ -1,5 +1,5 @@
 import type { Tenant } from '@switchhook/contracts'
-import { numberOf, type Party, type Surroundings } from '@switchhook/platform'
+import { numberOf, type Party, presentationOf, type Surroundings, WITHHELD } from '@switchhook/platform'
 import type { PbxAgents } from './agents.ts'
 import type { AsteriskSettings } from './asterisk-config.ts'
 import { dialString } from './dial-string.ts'
@@ -11,6 +11,9 @@ export interface PartiesDeps extends Pick<AsteriskSettings, 'trunk' | 'defaultCl
 
 /** One call to talk on, and one that rings or is held. Asterisk sets no limit. */
 const LINES = 2
+
+/** Characters that would end the quoted name. */
+const NOT_IN_NAMES = /["\\<>\p{Cc}]/gu
 
 export type Parties = ReturnType<typeof createParties>
 
@@ -38,12 +41,17 @@ export function createParties({ agents, trunk, defaultCli, liveCalls }: PartiesD
     endpointOf(tenant: Tenant, party: Party): string | null {
       return party.kind === 'outside' ? dialString(party.address, trunk) : agent(tenant, party.agentUri).device
     },
-    /** The number that a phone shows for a party; only digits, letters and `+`. */
+    /** What a phone shows for a party, as Asterisk writes a caller: `"name" <number>`. */
     shownAs(tenant: Tenant, party: Party): string {
-      if (party.kind === 'outside') return numberOf(party.address) ?? defaultNumber
-      return agents.find(tenant, party.agentUri)?.extension ?? defaultNumber
+      if (party.kind === 'outside' && party.address === WITHHELD) return '"Anonymous" <anonymous>'
+      const known = party.kind === 'outside' ? numberOf(party.address) : agents.find(tenant, party.agentUri)?.extension
+      const number = known ?? defaultNumber
+      const name = party.kind === 'outside' ? party.name?.replaceAll(NOT_IN_NAMES, '') : undefined
+      return `"${name || number}" <${number}>`
     },
-    /** The number that is shown to an outside party; a wish that is no number counts as none. */
-    cliOf: (wanted: string | null): string => numberOf(wanted ?? '') ?? defaultNumber,
+    /** The number that an outside party sees, or `WITHHELD`. */
+    cliOf: (wanted: string | null): string => presentationOf(wanted ?? '') ?? defaultNumber,
+    /** The number that a trunk needs to admit a call, also of a caller who withholds it. */
+    defaultNumber,
   }
 }

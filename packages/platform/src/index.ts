@@ -11,7 +11,14 @@ export {
   type StorageChange,
   type Surroundings,
 } from './adapter-parts/storage.ts'
-export { canonicalAddress, isDiallable, isSameAddress, numberOf } from './call-model/address.ts'
+export {
+  canonicalAddress,
+  isDiallable,
+  isSameAddress,
+  numberOf,
+  presentationOf,
+  WITHHELD,
+} from './call-model/address.ts'
 export { allowedCommands, type CommandOnLeg, checkCommand } from './call-model/check-command.ts'
 export { applyReport, type Leg, NEXT } from './call-model/leg.ts'
 export { applyAgentStep, failedCommand, reportDone } from './call-rules/agent-actions.ts'

@@ -195,6 +195,10 @@ export function createSipPhone({ name, password, url, understands }: SipPhoneOpt
     get isRegistered(): boolean {
       return isAccepted && socket?.readyState === WebSocket.OPEN
     },
+    /** What the phone shows of the party of the newest call: its `From`. */
+    get caller(): string {
+      return [...calls.values()].at(-1)?.theirs ?? ''
+    },
     /** Ringing or not; the newest last. */
     get calls(): readonly { readonly isTalking: boolean }[] {
       return [...calls.values()].map(({ invite }) => ({ isTalking: invite === null }))

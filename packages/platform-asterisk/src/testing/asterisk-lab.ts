@@ -119,8 +119,10 @@ async function openAsteriskLab() {
     /** Asterisk ends the channel of a phone. @param cause Q.850 */
     async endChannelOf(name: string, cause: string): Promise<void> {
       const { channels } = await readCalls(ari)
-      const id = channels.findLast((channel) => channel.name.startsWith(`PJSIP/${name}-`))?.id ?? ''
-      await ari.request('DELETE', channelPath(id), { reason_code: cause })
+      // A channel of an earlier test may be ending.
+      const own = channels.filter((channel) => channel.name.startsWith(`PJSIP/${name}-`))
+      const newest = own.toSorted((a, b) => a.creationtime.localeCompare(b.creationtime)).at(-1)
+      await ari.request('DELETE', channelPath(newest?.id ?? ''), { reason_code: cause })
     },
     /** Opens a new adapter after all calls have been ended. */
     async open(observer: Observer, answer: PbxAgent['answer'], ringSeconds = RING_SECONDS): Promise<LabHarness> {

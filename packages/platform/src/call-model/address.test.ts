@@ -1,4 +1,4 @@
-import { isDiallable, isSameAddress, numberOf } from './address.ts'
+import { isDiallable, isSameAddress, numberOf, presentationOf } from './address.ts'
 
 test.each<[string, string | null]>([
   ['+15550100', '+15550100'],
@@ -56,4 +56,12 @@ test.each<[string, boolean]>([
   ['+49 (030) 1234', false],
 ])('whether %s can be dialled: %s', (address, is) => {
   expect(isDiallable(address)).toBe(is)
+})
+
+test.each<[string, string | null]>([
+  ['+1 (555) 0199', '+15550199'],
+  ['Anonymous', 'anonymous'],
+  ['letters', null],
+])('the presentation of %s is %s', (cli, shown) => {
+  expect(presentationOf(cli)).toBe(shown)
 })

@@ -23,8 +23,17 @@ export function numberOf(address: string): string | null {
   return NUMBER.test(number) ? number : null
 }
 
+/** The address of a party whose number is withheld, and the `cli` that withholds the agent's (RFC 3323). */
+export const WITHHELD = 'anonymous'
+
+/** The number that a called party is to see, or `WITHHELD`; null for any other text. */
+export const presentationOf = (cli: string): string | null =>
+  cli.trim().toLowerCase() === WITHHELD ? WITHHELD : numberOf(cli)
+
+export const isSipUri = (address: string): boolean => SIP_URI.test(address.trim())
+
 /** Whether the address can be dialled: a number, or a SIP URI. */
-export const isDiallable = (address: string): boolean => numberOf(address) !== null || SIP_URI.test(address.trim())
+export const isDiallable = (address: string): boolean => numberOf(address) !== null || isSipUri(address)
 
 /** Whether RFC 3261 and RFC 3966 call two addresses equal, as far as an agent or a destination needs it. */
 export const isSameAddress = (one: string, other: string): boolean => canonicalAddress(one) === canonicalAddress(other)

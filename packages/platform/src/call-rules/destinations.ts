@@ -1,5 +1,5 @@
 import { PartyType, type RemoteParty } from '@switchhook/contracts'
-import { numberOf } from '../call-model/address.ts'
+import { isSipUri, numberOf } from '../call-model/address.ts'
 import { type DeviceState, ENDINGS, type HowEnded, type Party } from './call-group.ts'
 
 /** Time until the called party is found. */
@@ -68,5 +68,6 @@ export function remotePartyOf(party: Party): RemoteParty {
   if (party.kind === 'agent') return { uri: party.agentUri, number: null, name: null, type: PartyType.agent }
   const number = numberOf(party.address)
   const type = number !== null && /^[0-9]{1,5}$/.test(number) ? PartyType.extension : PartyType.external
-  return { uri: number === null ? party.address : `tel:${number}`, number, name: null, type }
+  const uri = number === null ? (isSipUri(party.address) ? party.address : null) : `tel:${number}`
+  return { uri, number, name: party.name ?? null, type }
 }

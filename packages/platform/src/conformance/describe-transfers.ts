@@ -205,6 +205,34 @@ export function describeTransfers(fixture: Fixture): void {
       await fixture.untilState(callId, connected, fixture.bob)
     })
 
+    test.each(['alerting', 'connected'] as const)(
+      'whose customer hangs up while the agent does, ends the consultation of a target who is %s',
+      async (targets) => {
+        const [callId, consultation] = await fixture.consultation()
+        await fixture.untilState(consultation, alerting, fixture.bob)
+        if (targets === 'connected') await fixture.answer(consultation, fixture.bob)
+        await fixture.harness.hangupRemotely(callId)
+        await fixture.untilState(callId, ended)
+        const hangup = fixture.leg(callId)
+        await fixture.platform.hangup(hangup)
+        expect(await fixture.untilState(consultation, ended)).toMatchObject({ commandId: hangup.commandId })
+        await fixture.untilState(consultation, ended, fixture.bob)
+      },
+    )
+
+    test('whose customer hangs up while the agent completes it, reports the completion as failed', async () => {
+      const [callId, consultation] = await fixture.answeredConsultation()
+      await fixture.harness.hangupRemotely(callId)
+      await fixture.untilState(callId, ended)
+      const command = { ...fixture.leg(callId), correlationId: null }
+      await fixture.platform.completeTransfer(command)
+      await fixture.harness.until(() => fixture.latest(consultation)?.commandResult !== null)
+      expect(fixture.latest(consultation)).toMatchObject({
+        state: connected,
+        commandResult: { commandId: command.commandId, command: CommandNumber.transfer, result: 2 },
+      })
+    })
+
     test('whose target holds the consultation leaves the customer on hold', async () => {
       const [callId, consultation] = await fixture.answeredConsultation()
       await fixture.platform.hold(fixture.leg(consultation, fixture.bob))

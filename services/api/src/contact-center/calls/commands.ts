@@ -11,6 +11,7 @@ import {
   type CommandOnLeg,
   checkCommand,
   isDiallable,
+  type LegCommand,
   type Platform,
   PlatformUnavailable,
   type ProvisionedAgent,
@@ -161,3 +162,17 @@ export const accepted = (body: AcceptedBody): Answer => ({
   body,
   ...(body.noop && { isUnchanged: true }),
 })
+
+/**
+ * Sends a command on a leg. If the platform has forgotten the call, its legs end now, with this command as the cause, and
+ * not only when the call has been silent for minutes: until then the agent could not be freed.
+ * @throws as `send`
+ */
+export async function sendOnLeg(
+  center: Pick<ContactCenter['center'], 'probe'>,
+  { tenant, callId, commandId }: LegCommand,
+  command: Promise<boolean>,
+): Promise<void> {
+  const isKnown = await send(command)
+  if (!isKnown) await send(center.probe(tenant, callId, commandId))
+}
