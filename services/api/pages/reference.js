@@ -8,13 +8,14 @@ for (const name of ['localStorage', 'sessionStorage']) {
 Object.defineProperty(document, 'cookie', { value: '', writable: true })
 
 /** The list of entries is shown at once; the reference takes seconds, so it is loaded when an entry is opened. */
-async function open() {
+async function showReference() {
   if (location.hash === '') return
-  removeEventListener('hashchange', open)
+  removeEventListener('hashchange', onHash)
   const page = document.getElementById('document')
   const [{ init }, answer] = await Promise.all([import(page.dataset.library), fetch(page.dataset.source)])
   // The documents have no references to other files, so they need no bundling.
   init(await answer.json(), { disableTelemetry: true, skipBundle: true }, page)
 }
-addEventListener('hashchange', open)
-await open()
+const onHash = () => void showReference()
+addEventListener('hashchange', onHash)
+onHash()

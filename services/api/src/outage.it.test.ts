@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { eventQueues, openBroker, serviceTopology } from '@switchhook/messaging'
 import { createContextOnly, createMetrics, loadConfig, Shutdown } from '@switchhook/runtime'
 import { brokerAlarm, eventually, forgetful, silentLog, startTcpProxy, type TcpProxy } from '@switchhook/testkit'
@@ -171,7 +172,7 @@ test('an api that starts without the broker accepts commands, and relays their e
 test('in production the api refuses a Redis without persistence', async () => {
   const toForgetful = await startTcpProxy(around.redis.redisUrl)
   toForgetful.alter(forgetful)
-  const SECRET_KEYS = `one:${Buffer.alloc(32).toString('base64')}`
+  const SECRET_KEYS = `one:${randomBytes(32).toString('base64')}`
   const env = {
     ...around.env,
     REDIS_URL: toForgetful.url,
@@ -179,6 +180,7 @@ test('in production the api refuses a Redis without persistence', async () => {
     PLATFORM: 'simulator',
     API_PORT: '0',
     SECRET_KEYS,
+    AUTH_ISSUERS_OVER_HTTP: 'loopback',
   }
   const config = loadConfig(apiFields, env, apiRules)
   const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
