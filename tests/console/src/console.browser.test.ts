@@ -272,7 +272,7 @@ scenes('the console in a browser', () => {
     const seen = new AbortController()
     const traffic = publishEvents(200, 'globex', { everyMs: 100, until: seen.signal })
     await eventually(() => expect(countOf(`GET ${path}`)).toBeGreaterThan(readBefore + 2), { timeoutMs: 30_000 })
-    expect(countOf(`POST ${path}/recover`)).toBe(1)
+    expect(countOf(`POST ${path}/recover/preview`)).toBe(1)
     seen.abort()
     await traffic
     await call('DELETE', path, undefined, 'globex')
