@@ -71,7 +71,7 @@ export function startService<F extends Fields>(
     shutdown.onSignals('SIGTERM', 'SIGINT')
     const metrics = createMetrics(name)
     meterLog(metrics, log)
-    const health = await startHealthServer({ port: config.HEALTH_PORT, metrics })
+    const health = await startHealthServer({ port: config.HEALTH_PORT, host: config.LISTEN_HOST, metrics })
     shutdown.defer('health', () => health.close())
     const tracing = await openTracing({ config, service: name, log })
     shutdown.defer('tracing', () => tracing.close())

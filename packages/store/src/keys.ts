@@ -225,10 +225,10 @@ export const partitionOf = (tenant: Tenant): number => crc32(tenant ?? '') % PAR
 /** hash: a request with an idempotency key: fingerprint, seed, claim or answer · see `IdempotencyTimes` · api */
 export const idempotentKey = (scope: string): string => `sh:{i:${scope}}:request`
 
-/** zset: scope of each such request of a client → when it began, ms · likewise, from the last one · api */
-export const idempotentListKey = (client: string): string => `sh:{j:${client}}:idempotent`
+/** zset: scope of each such request of a client or tenant → when it began, ms · likewise, from the last one · api */
+export const idempotentListKey = (owner: string): string => `sh:{j:${owner}}:idempotent`
 
-/** string: how many requests a client made in the present window · as long as the window (RATE_LIMIT) · api */
+/** string: how many requests a client or tenant made in the present window · as long as the window (RATE_LIMIT) · api */
 export const requestsKey = (client: string): string => `sh:{l:${client}}:requests`
 
 /** stream: the audit log of webhook changes (audit-store.ts) · AUDIT_RETENTION from the last entry · api */

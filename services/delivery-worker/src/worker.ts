@@ -95,7 +95,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     look,
     isFailing: breaker.isFailing,
     canSign: client.canSign,
-    findRemoved: subscriptions.findRemoved,
+    findRemoved: (...asked) => subscriptions.findRemoved(...asked),
     ...clocks,
   })
   const isolation = createIsolation({

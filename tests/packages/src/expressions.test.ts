@@ -51,7 +51,7 @@ test('every expression takes linear time, or its input is short', async () => {
     if (status !== 'safe') unsafe.push(`${file}: ${expression} is ${status}`)
   }
   expect(unsafe).toEqual([])
-  expect([...known].filter((expression) => !found.has(expression))).toEqual([])
+  expect(Object.keys(KNOWN.shortInput).filter((expression) => !found.has(expression))).toEqual([])
 })
 
 test('recheck tells a quadratic expression from a linear one', () => {

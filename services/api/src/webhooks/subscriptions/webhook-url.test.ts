@@ -42,6 +42,8 @@ test.each([
   ['a script', 'javascript:alert(1)', 'absolute'],
   ['a file', 'file:///etc/passwd', 'absolute'],
   ['a port out of range', 'https://client.example:70000/', 'absolute'],
+  ['port 0', 'https://client.example:0/', 'port 0'],
+  ['the port of mail servers', 'http://client.example:25/', 'port 25'],
   ['a host that is not a valid address', 'https://1.2.3.4.5/', 'absolute'],
   ['leading whitespace', ' https://client.example/', 'absolute'],
   ['trailing whitespace', 'https://client.example/ ', 'whitespace'],

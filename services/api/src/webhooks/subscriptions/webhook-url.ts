@@ -3,6 +3,9 @@ import type { ApiConfig } from '../../config.ts'
 
 export const MAX_URL_LENGTH = 2048
 
+/** 0 is none. At 25 a mail server takes each line of a POST for a command. */
+const NO_WEBHOOK_PORTS: ReadonlySet<string> = new Set(['0', '25', '465', '587'])
+
 /** The url rules of an installation, besides the syntax. */
 export interface WebhookUrlRules {
   readonly requireHttps: boolean
@@ -28,7 +31,8 @@ export function webhookUrlFault(url: string, rules: WebhookUrlRules): string | u
   if (/[\p{Cc}\p{Cs}\p{Z}\\]/u.test(url)) {
     return 'must not contain whitespace, control characters or backslashes'
   }
-  const { protocol, hostname, origin, pathname, search } = new URL(url)
+  const { protocol, hostname, port, origin, pathname, search } = new URL(url)
+  if (NO_WEBHOOK_PORTS.has(port)) return `must not have the port ${port}`
   const [, , authority = ''] = url.split(/[/?#]/, 3)
   if (authority.includes('@')) return 'must not contain credentials'
   if (url.includes('#')) return 'must not have a fragment'
