@@ -25,7 +25,7 @@ function outputUnderTest() {
   const output = openOutput(1, {
     write: (_fd, bytes) => {
       if (state.failure !== undefined) throw Object.assign(new Error(state.failure), { code: state.failure })
-      const taken = String(bytes).slice(0, state.takes)
+      const taken = (bytes as Buffer).toString().slice(0, state.takes)
       state.read += taken
       return taken.length
     },
