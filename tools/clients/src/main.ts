@@ -18,6 +18,9 @@ const tools = join(home, 'tools')
 const documentFile = join(repository, 'docs/openapi.json')
 const build = { DOCUMENT: documentFile, PROGRAMS: join(repository, 'tools/clients/programs'), TOOLS: tools }
 
+const page = readFileSync(join(repository, 'docs/clients.md'), 'utf8')
+const examples = [...page.matchAll(/^```\w+\n(.*?)^```$/gms)].map(([, code = '']) => code)
+
 const counts = { passed: 0, failed: 0 }
 
 /** Runs one part of the test and reports it. A failure does not stop the others. */
@@ -52,6 +55,17 @@ async function fetchGenerator(): Promise<void> {
   writeFileSync(named, '')
 }
 
+async function tokenOf(url: string): Promise<string> {
+  const form = {
+    grant_type: 'client_credentials',
+    client_id: 'acme-app',
+    client_secret: 'acme-secret',
+    scope: 'switchhook/.default',
+  }
+  const answer = await fetch(url, { method: 'POST', body: new URLSearchParams(form) })
+  return ((await answer.json()) as { readonly access_token: string }).access_token
+}
+
 const folderOf = ({ name }: Language): string => join(home, name.replaceAll(/\W+/g, '-').toLowerCase())
 
 mkdirSync(tools, { recursive: true })
@@ -83,6 +97,7 @@ try {
     API: api,
     CHANGED_API: changed.url,
     TOKEN_URL: `${urls.devIdp}/acme/oauth2/v2.0/token`,
+    TOKEN: await tokenOf(`${urls.devIdp}/acme/oauth2/v2.0/token`),
     HOOK: `http://127.0.0.1:${(hook.address() as AddressInfo).port}/`,
   }
   for (const language of runnable) {
@@ -96,6 +111,15 @@ try {
     if (!built || script === undefined) continue
     await report(`${language.name}: every step of the program`, async () => {
       await runStep(script, folder, { ...build, ...run }, RUN_MINUTES)
+    })
+    const { example, marks = '' } = language
+    if (example === undefined) continue
+    await report(`${language.name}: the example of docs/clients.md`, async () => {
+      const code = examples.find((one) => one.includes(marks))
+      if (code === undefined) throw new Error(`docs/clients.md has no example with ${marks}`)
+      const file = join(folder, 'example.txt')
+      writeFileSync(file, code.replaceAll('https://switchhook.example.com', api))
+      await runStep(example, folder, { ...build, ...run, EXAMPLE: file }, RUN_MINUTES)
     })
   }
   if (only === undefined || /schemathesis/i.test(only)) {
