@@ -8,6 +8,8 @@ CONSOLE_SOURCES := packages/products/console/vite.config.ts $(shell find package
 
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
+comma := ,
+
 .DEFAULT_GOAL := help
 .PHONY: help install build console check test test-long cluster pbx clients demo bench chaos drill upgrade-test up down try-containers format release images docs chart alerts pictures
 
@@ -43,12 +45,11 @@ check: $(INSTALLED) ## check format, types, lint, architecture, unused code and 
 	$(call step,unused code,knip)
 	$(call step,unit tests,jest --selectProjects unit --maxWorkers=100%)
 
-test: build ## run every test except the long ones, as CI does
-	@node tests/jest/run-lanes.mjs
+test: $(INSTALLED) ## run every test except the long ones, as CI does (FILES=a,b: only those whose path contains a or b)
+	@node --conditions=source tests/runner/src/main.ts test $(subst $(comma), ,$(FILES))
 
-test-long: build ## run the tests that take minutes: random faults, two versions side by side, every screen of the console
-	@jest --selectProjects long --maxWorkers=1
-	@jest --selectProjects browser-long --maxWorkers=1
+test-long: $(INSTALLED) ## run the tests that take minutes: random faults, two versions side by side, every screen of the console
+	@node --conditions=source tests/runner/src/main.ts test-long
 
 cluster: build ## kill nodes of a RabbitMQ cluster and of Redis with replicas one by one (docs/scaling.md)
 	@jest --selectProjects cluster --maxWorkers=1

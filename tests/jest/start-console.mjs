@@ -1,6 +1,5 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { join } from 'node:path'
+import joinRun from './join-run.mjs'
+import { up } from './up.mjs'
 
 /** The console's tests see these agents. */
 const agents = [
@@ -56,11 +55,9 @@ export default async function startConsole() {
   if (process.env.CHROMIUM === '' || process.env.CONSOLE_TESTS_HOME !== undefined) return
   // oxlint-disable-next-line no-restricted-imports -- the repository root depends on no package
   const { temporaryFolder } = await import('../../tools/test-servers/dist/index.js')
+  await joinRun()
   const home = temporaryFolder('switchhook-console-')
   process.env.CONSOLE_TESTS_HOME = home
   process.env.CONSOLE_TESTS_OWN = home
-  const local = join(import.meta.dirname, '../../tools/local/dist/main.js')
-  const up = spawn(process.execPath, [local, 'up'], { env: settings(home), stdio: ['ignore', 'ignore', 'inherit'] })
-  const [code] = await once(up, 'exit')
-  if (code !== 0) throw new Error(`the stack did not start (exit code ${code})`)
+  await up(settings(home))
 }

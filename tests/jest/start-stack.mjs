@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
+import joinRun from './join-run.mjs'
+import { up } from './up.mjs'
 
 /** Enough agents for each test to use its own, because an agent can be in few calls at a time. */
 const agents = ['acme', 'globex'].flatMap((tenant) =>
@@ -49,6 +49,7 @@ async function freeEndpoint() {
 export default async function startStack() {
   // oxlint-disable-next-line no-restricted-imports -- the repository root depends on no package
   const { temporaryFolder } = await import('../../tools/test-servers/dist/index.js')
+  await joinRun()
   Object.assign(process.env, {
     SWITCHHOOK_HOME: temporaryFolder('switchhook-e2e-'),
     API_PORT: '0',
@@ -74,8 +75,5 @@ export default async function startStack() {
     OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
   })
   process.env.PROMETHEUS ??= await findPrometheus()
-  const local = join(import.meta.dirname, '../../tools/local/dist/main.js')
-  const up = spawn(process.execPath, [local, 'up'], { stdio: ['ignore', 'ignore', 'inherit'] })
-  const [code] = await once(up, 'exit')
-  if (code !== 0) throw new Error(`the stack did not start (exit code ${code})`)
+  await up(process.env)
 }

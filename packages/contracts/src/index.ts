@@ -30,6 +30,7 @@ export {
   occurredAfter,
   type PlatformEvent,
   parseEvent,
+  parseExactly,
   platformEventSchema,
   serialiseEvent,
   Unparsable,

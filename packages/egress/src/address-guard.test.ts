@@ -37,7 +37,17 @@ describe('addresses that are refused', () => {
     ['v4-compatible loopback', '::127.0.0.1'],
     ['v4-compatible loopback, in hex', '::7f00:1'],
     ['translated (NAT64)', '64:ff9b::7f00:1'],
+    ['translated (NAT64), metadata', '64:ff9b::a9fe:a9fe'],
+    ['translated (NAT64), private', '64:ff9b::10.0.0.1'],
+    ['translated (NAT64), metadata of Azure', '64:ff9b::168.63.129.16'],
+    ['translated (NAT64), nothing', '64:ff9b::'],
     ['translated (NAT64), local use', '64:ff9b:1::7f00:1'],
+    ['translated (NAT64), local use, metadata', '64:ff9b:1::a9fe:a9fe'],
+    ['translated (NAT64), local use with 48 bits', '64:ff9b:1:a00:0:100::'],
+    ['translated (NAT64), local use with 48 bits, and a public address at the end', '64:ff9b:1:a00:0:100:808:808'],
+    ['translated (NAT64), local use with 56 bits', '64:ff9b:1:a:0:1::'],
+    ['translated (NAT64), local use with 64 bits', '64:ff9b:1:0:a:0:100:0'],
+    ['translated (NAT64), local use, nothing', '64:ff9b:1::'],
     ['discard-only', '100::1'],
     ['Teredo', '2001:0:4136:e378:8000:63bf:3fff:fdd2'],
     ['benchmarks, v6', '2001:2::1'],
@@ -70,6 +80,10 @@ test.each([
   '2606:2800:21f:cb07::1',
   '2a00:1450:4001::1',
   '::ffff:8.8.8.8',
+  '64:ff9b::8.8.8.8',
+  '64:ff9b::93.184.215.14',
+  '64:ff9b:1::8.8.8.8',
+  '64:ff9b:1:808:8:800::',
 ])('%s is an ordinary public address', (address) => {
   expect(guard.allows(address)).toBe(true)
 })
@@ -105,6 +119,32 @@ describe('the host of a URL, in every spelling that URLs allow', () => {
   ])('%s is allowed', (url) => {
     expect(guard.allowsHost(new URL(url).hostname)).toBe(true)
   })
+})
+
+describe('an allowed NAT64 prefix', () => {
+  const translating = createAddressGuard(['64:ff9b::/96', '64:ff9b:1::/48', '10.1.0.0/16', '::/0'])
+
+  test.each([
+    ['64:ff9b::8.8.8.8', true],
+    ['64:ff9b::169.254.169.254', false],
+    ['64:ff9b::10.0.0.1', false],
+    ['64:ff9b::127.0.0.1', false],
+    ['64:ff9b::10.1.0.1', true],
+    ['64:ff9b:1::169.254.169.254', false],
+    ['64:ff9b:1::10.0.0.1', false],
+    ['64:ff9b:1::10.1.0.1', true],
+  ])('allows %s: %p', (address, isAllowed) => {
+    expect(translating.allows(address)).toBe(isAllowed)
+    expect(translating.allowsHost(new URL(`http://[${address}]/`).hostname)).toBe(isAllowed)
+  })
+})
+
+test('a NAT64 address gets the result of the IPv4 address in it', () => {
+  fc.assert(
+    fc.property(fc.ipV4(), (address) => {
+      expect(guard.allows(`64:ff9b::${address}`)).toBe(guard.allows(address))
+    }),
+  )
 })
 
 describe('allowed networks', () => {

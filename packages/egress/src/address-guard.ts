@@ -13,7 +13,6 @@ const isAlsoSpecial = createNetworkMatcher([
   '168.63.129.16/32', // Azure's WireServer, which serves a virtual machine its configuration and certificates
   '192.0.0.0/24', // IETF protocol assignments
   '192.88.99.0/24', // 6to4 relay anycast, deprecated
-  '64:ff9b:1::/48', // local-use IPv4/IPv6 translation
   '100::/64', // discard-only
   '2001::/23', // IETF protocol assignments, Teredo and ORCHID among them
   '2002::/16', // 6to4: embeds a v4 address
@@ -25,9 +24,10 @@ const isAlsoSpecial = createNetworkMatcher([
 
 /**
  * Allows only ordinary public addresses: no private, loopback, link-local, shared, multicast, reserved or documentation
- * addresses, none that embeds an IPv4 address (mapped, NAT64, 6to4, Teredo), and no metadata service of a cloud. Decides by
- * the numeric address, not by its spelling.
- * @param allowedNetworks CIDRs, or bare addresses, that are allowed in addition
+ * addresses, none that embeds an IPv4 address (6to4, Teredo), and no metadata service of a cloud. Mapped and NAT64 addresses
+ * get the result of the IPv4 address in them. Decides by the numeric address, not by its spelling.
+ * @param allowedNetworks CIDRs, or bare addresses, that are allowed in addition. A NAT64 prefix has no effect here: behind
+ *   it are also the private networks of the translator.
  */
 export function createAddressGuard(allowedNetworks: readonly string[]) {
   const isAllowed = createNetworkMatcher(allowedNetworks)
@@ -35,6 +35,8 @@ export function createAddressGuard(allowedNetworks: readonly string[]) {
   /** Whether connecting to this address is allowed. False for text that is not an address. */
   function allows(address: string): boolean {
     if (!ipaddr.isValid(address)) return false
+    const translated = translatedBy(address)
+    if (translated !== undefined) return translated.length > 0 && translated.every(allows)
     // The kernel connects a mapped address to its v4 address.
     return isAllowed(address) || (ipaddr.process(address).range() === 'unicast' && !isAlsoSpecial(address))
   }
@@ -51,4 +53,27 @@ export function createAddressGuard(allowedNetworks: readonly string[]) {
       return !/(^|\.)localhost$/i.test(bare) || allows('127.0.0.1') || allows('::1')
     },
   }
+}
+
+const isWellKnownNat64 = createNetworkMatcher(['64:ff9b::/96'])
+const isLocalNat64 = createNetworkMatcher(['64:ff9b:1::/48'])
+
+/** RFC 6052, section 2.2: the bytes of the IPv4 address, for prefixes of 48, 56, 64 and 96 bits. */
+const EMBEDDED = [
+  [6, 7, 9, 10],
+  [7, 9, 10, 11],
+  [9, 10, 11, 12],
+  [12, 13, 14, 15],
+] as const
+
+/**
+ * The IPv4 addresses to which a NAT64 gateway may translate this address. Undefined: it is no NAT64 address. The local-use
+ * prefix (RFC 8215) does not tell its length, so each one counts; a reading below 0.0.0.0/8 is not meant, because nothing
+ * is there.
+ */
+function translatedBy(address: string): readonly string[] | undefined {
+  const places = isWellKnownNat64(address) ? EMBEDDED.slice(-1) : isLocalNat64(address) ? EMBEDDED : undefined
+  if (places === undefined) return undefined
+  const bytes = ipaddr.parse(address).toByteArray()
+  return places.filter(([first]) => bytes[first] !== 0).map((place) => place.map((at) => bytes[at]).join('.'))
 }

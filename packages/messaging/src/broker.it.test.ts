@@ -394,17 +394,15 @@ describe('connecting', () => {
   })
 
   test.each([
-    ['an unknown user', (url: URL) => void (url.username = 'nobody')],
-    ['an unknown virtual host', (url: URL) => void (url.pathname = '/none')],
-  ])('%s is logged as an error that says what to check', async (_what, spoil) => {
+    ['an unknown user', (url: URL) => void (url.username = 'nobody'), 'check user and password'],
+    ['an unknown virtual host', (url: URL) => void (url.pathname = '/none'), 'accepts the login and refuses'],
+  ])('%s is logged as an error that says what to check', async (_what, spoil, words) => {
     const url = new URL(server.amqpUrl)
     spoil(url)
     const link = await openLink({ url: url.href, log, name: 'refused', changed: () => {}, setUp: async () => {} })
     const level = 'error'
     await eventually(() =>
-      expect(log.lines).toContainEqual(
-        expect.objectContaining({ level, message: expect.stringContaining('check user, password and virtual host') }),
-      ),
+      expect(log.lines).toContainEqual(expect.objectContaining({ level, message: expect.stringContaining(words) })),
     )
     await link.close()
   })

@@ -1,5 +1,5 @@
 import type { Tenant } from '@switchhook/contracts'
-import type { ProvisionedAgent } from '@switchhook/platform'
+import { canonicalAddress, type ProvisionedAgent } from '@switchhook/platform'
 import { isEndpointName } from './dial-string.ts'
 import type { RemoteAnswer } from './session/session.ts'
 
@@ -61,4 +61,4 @@ function index(
   return found
 }
 
-const key = (tenant: Tenant, name: string): string => JSON.stringify([tenant, name])
+const key = (tenant: Tenant, name: string): string => JSON.stringify([tenant, canonicalAddress(name)])

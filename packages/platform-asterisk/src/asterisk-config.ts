@@ -1,3 +1,4 @@
+import { numberOf } from '@switchhook/platform'
 import {
   authorityFile,
   type Config,
@@ -5,17 +6,17 @@ import {
   described,
   type Field,
   FieldError,
-  file,
   integer,
   json,
   optional,
   type Rule,
+  secretFile,
   text,
 } from '@switchhook/runtime'
 import { type PbxAgent, pbxAgents } from './agents.ts'
 import type { AriServer } from './ari/ari-client.ts'
 import { isApplicationName } from './ari/channel-mark.ts'
-import { dialledNumber, isEndpointName } from './dial-string.ts'
+import { isEndpointName } from './dial-string.ts'
 
 const checked = (expected: string, holds: (raw: string) => boolean, inner: Field<string> = text()): Field<string> => ({
   ...inner,
@@ -51,15 +52,6 @@ function isServerUrl(raw: string): boolean {
 
 const isHostList = (raw: string): boolean => raw.split(',').every((host) => /^[a-z0-9][a-z0-9.-]*$/.test(host.trim()))
 
-const passwordFile = () =>
-  optional(
-    file((content) => {
-      const password = content.trim()
-      if (password === '' || password.includes('\n')) throw new FieldError('must be a file with one line')
-      return password
-    }),
-  )
-
 /** The settings of `PLATFORM=asterisk` (docs/asterisk.md). */
 export const asteriskFields = {
   ASTERISK_URL: described(
@@ -69,7 +61,7 @@ export const asteriskFields = {
   ASTERISK_USER: described('User of `ari.conf`.', text('switchhook')),
   ASTERISK_PASSWORD_FILE: described(
     'Path of the file with its password. Required with `PLATFORM=asterisk`.',
-    passwordFile(),
+    optional(secretFile()),
   ),
   ASTERISK_CA_FILE: described(
     "Path of the PEM file with the certificate authority of Asterisk's certificate. Unset: the public ones.",
@@ -94,11 +86,11 @@ export const asteriskFields = {
   ),
   ASTERISK_DEFAULT_CLI: described(
     'Number that called parties see if `dial` names none. Required with `PLATFORM=asterisk`.',
-    optional(checked('a phone number such as +15550100', (raw) => dialledNumber(raw) !== null)),
+    optional(checked('a phone number such as +15550100', (raw) => numberOf(raw) !== null)),
   ),
   ASTERISK_RING_SECONDS: described('How long a phone rings.', integer({ min: 5, max: 300 }, 30)),
   ASTERISK_MANAGER_USER: described('User of `manager.conf`, for phones with `answer: talk`.', optional(text())),
-  ASTERISK_MANAGER_PASSWORD_FILE: described('Path of the file with its password.', passwordFile()),
+  ASTERISK_MANAGER_PASSWORD_FILE: described('Path of the file with its password.', optional(secretFile())),
 }
 
 type AsteriskConfig = Config<typeof asteriskFields>

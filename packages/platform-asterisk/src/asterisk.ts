@@ -169,7 +169,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     })
   }
 
-  const onceReached = async (work: () => Promise<unknown>): Promise<void> => void (await track(reach(ari).then(work)))
+  const onceReached = <T>(work: () => Promise<T>): Promise<T> => track(reach(ari).then(work))
 
   async function legsOf(tenant: Tenant, callId: CallId): Promise<readonly LegReport[]> {
     const session = await sessions.find(tenant, callId).catch(unreadable)
@@ -225,7 +225,8 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
         const { tenant, agentUri, destination } = command
         const caller = parties.agent(tenant, agentUri)
         const { refusal, ...called } = await parties.called(tenant, destination)
-        await sessions.begin(beginDial({ ...command, caller, called, refusal, channelId: null }, now()))
+        const cli = called.kind === 'outside' ? parties.cliOf(command.cli) : null
+        await sessions.begin(beginDial({ ...command, caller, called, cli, refusal, channelId: null }, now()))
       }),
     ...legCommands<Callee>({
       apply: ({ tenant, callId, agentUri }, step) => {

@@ -1,11 +1,13 @@
 import fc from 'fast-check'
-import { dialledNumber, dialString } from './dial-string.ts'
+import { dialString } from './dial-string.ts'
 
 const trunk = { endpoint: 'pstn', sipDomains: ['partner.example'] }
 
 test.each<[string, string | null]>([
   ['+15550100', 'PJSIP/+15550100@pstn'],
   ['tel:+1 (555) 01-00', 'PJSIP/+15550100@pstn'],
+  ['+49 (0) 30 1234', 'PJSIP/+49301234@pstn'],
+  ['SIP:sales@Partner.example', 'PJSIP/pstn/sip:sales@partner.example'],
   ['*21#', 'PJSIP/*21#@pstn'],
   ['sip:sales@partner.example', 'PJSIP/pstn/sip:sales@partner.example'],
   ['sip:sales@elsewhere.example', null],
@@ -32,9 +34,4 @@ test('no address escapes from the trunk', () => {
     }),
     { numRuns: 2_000 },
   )
-})
-
-test('a number keeps only its digits', () => {
-  expect(dialledNumber('tel:+1-555.0100')).toBe('+15550100')
-  expect(dialledNumber('alice')).toBeNull()
 })

@@ -1,4 +1,4 @@
-import type { Devices } from '@switchhook/platform'
+import { type Devices, WITHHELD } from '@switchhook/platform'
 import { LRUCache } from 'lru-cache'
 import type { PbxAgents } from './agents.ts'
 import { type AriClient, channelPath } from './ari/ari-client.ts'
@@ -54,6 +54,16 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
   const declineTransfer = async ({ id }: AriChannel): Promise<void> =>
     void (await ari.request('POST', `${channelPath(id)}/transfer_progress`, { states: 'channel_declined' }))
 
+  /** A number that the caller withholds is in the event all the same (RFC 3325). */
+  async function callerOf({ id, caller }: AriChannel): Promise<{ readonly from: string; readonly name?: string }> {
+    const variable = { variable: 'CALLERID(num-pres)' }
+    const { body } = await ari.request('GET', `${channelPath(id)}/variable`, variable)
+    const { value: presentation = '' } = (body ?? {}) as { readonly value?: string }
+    const { number, name } = caller
+    if (number === '' || presentation.startsWith('prohib')) return { from: WITHHELD }
+    return { from: number, ...(name !== '' && name !== number && { name }) }
+  }
+
   async function arrives({ channel, asteriskId, ...event }: Extract<PbxEvent, { kind: 'arrives' }>): Promise<void> {
     const agent = agents.calledAt(event.called)
     if (agent === undefined) return refuse(channel)
@@ -61,7 +71,7 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
     const callId = arrivedCallId(asteriskId, channel)
     arrived.set(channel.id, { tenant, sessionId: callId })
     const { refusal, ...called } = await parties.called(tenant, agentUri)
-    const arrival = { tenant, callId, ...callersEnd(channel), from: channel.caller.number, called, refusal }
+    const arrival = { tenant, callId, ...callersEnd(channel), ...(await callerOf(channel)), called, refusal }
     await sessions.begin(beginArrival(arrival, now()))
   }
 
@@ -73,7 +83,8 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
     const callId = arrivedCallId(asteriskId, channel)
     arrived.set(channel.id, { tenant, sessionId: callId })
     const { refusal, ...called } = await parties.called(tenant, event.called)
-    const dial = { commandId: null, cli: null, correlationId: null, ...callersEnd(channel) }
+    const cli = called.kind === 'outside' ? parties.cliOf(null) : null
+    const dial = { commandId: null, cli, correlationId: null, ...callersEnd(channel) }
     const caller = parties.agent(tenant, agentUri)
     await sessions.begin(beginDial({ tenant, callId, caller, called, refusal, ...dial }, now()))
   }

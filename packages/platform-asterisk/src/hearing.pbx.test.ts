@@ -48,7 +48,7 @@ describeWithAsterisk('who hears whom on a real Asterisk, within 300 ms of the st
       await people.expectTalking(['alice+bob'])
     })
 
-    test.each<[string, (call: { callId: CallId; consultation: CallId }) => Promise<void>]>([
+    test.each<[string, (call: { callId: CallId; consultation: CallId }) => Promise<unknown>]>([
       [
         'completed by command',
         ({ callId }) => people.on.platform.completeTransfer({ ...people.leg(callId), correlationId: null }),

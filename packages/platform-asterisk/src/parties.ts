@@ -1,8 +1,8 @@
 import type { Tenant } from '@switchhook/contracts'
-import type { Party, Surroundings } from '@switchhook/platform'
+import { numberOf, type Party, presentationOf, type Surroundings, WITHHELD } from '@switchhook/platform'
 import type { PbxAgents } from './agents.ts'
 import type { AsteriskSettings } from './asterisk-config.ts'
-import { dialledNumber, dialString } from './dial-string.ts'
+import { dialString } from './dial-string.ts'
 import type { Callee } from './session/input.ts'
 
 export interface PartiesDeps extends Pick<AsteriskSettings, 'trunk' | 'defaultCli'>, Pick<Surroundings, 'liveCalls'> {
@@ -12,6 +12,9 @@ export interface PartiesDeps extends Pick<AsteriskSettings, 'trunk' | 'defaultCl
 /** One call to talk on, and one that rings or is held. Asterisk sets no limit. */
 const LINES = 2
 
+/** Characters that would end the quoted name. */
+const NOT_IN_NAMES = /["\\<>\p{Cc}]/gu
+
 export type Parties = ReturnType<typeof createParties>
 
 /** Resolves addresses to parties, and parties to the endpoints that Asterisk dials and the numbers that it shows. */
@@ -20,14 +23,14 @@ export function createParties({ agents, trunk, defaultCli, liveCalls }: PartiesD
     const found = agents.find(tenant, agentUri)
     return { kind: 'agent', agentUri, device: found === undefined ? null : `PJSIP/${found.endpoint}` }
   }
-  const defaultNumber = dialledNumber(defaultCli)
+  const defaultNumber = numberOf(defaultCli)
   if (defaultNumber === null) throw new TypeError(`the default number to show is not a number: ${defaultCli}`)
 
   return {
     agent,
     /** An agent, an agent's extension or an outside address, and whether it can be called now. */
     called: async (tenant: Tenant, address: string): Promise<Callee> => {
-      const found = agents.find(tenant, address) ?? agents.withExtension(tenant, dialledNumber(address) ?? address)
+      const found = agents.find(tenant, address) ?? agents.withExtension(tenant, address)
       if (found === undefined) {
         return { kind: 'outside', address, refusal: dialString(address, trunk) === null ? 'badAddress' : null }
       }
@@ -38,12 +41,17 @@ export function createParties({ agents, trunk, defaultCli, liveCalls }: PartiesD
     endpointOf(tenant: Tenant, party: Party): string | null {
       return party.kind === 'outside' ? dialString(party.address, trunk) : agent(tenant, party.agentUri).device
     },
-    /** The number that a phone shows for a party; only digits, letters and `+`. */
+    /** What a phone shows for a party, as Asterisk writes a caller: `"name" <number>`. */
     shownAs(tenant: Tenant, party: Party): string {
-      if (party.kind === 'outside') return dialledNumber(party.address) ?? defaultNumber
-      return agents.find(tenant, party.agentUri)?.extension ?? defaultNumber
+      if (party.kind === 'outside' && party.address === WITHHELD) return '"Anonymous" <anonymous>'
+      const known = party.kind === 'outside' ? numberOf(party.address) : agents.find(tenant, party.agentUri)?.extension
+      const number = known ?? defaultNumber
+      const name = party.kind === 'outside' ? party.name?.replaceAll(NOT_IN_NAMES, '') : undefined
+      return `"${name || number}" <${number}>`
     },
-    /** The number that is shown to an outside party; a wish that is no number counts as none. */
-    cliOf: (wanted: string | null): string => dialledNumber(wanted ?? '') ?? defaultNumber,
+    /** The number that an outside party sees, or `WITHHELD`. */
+    cliOf: (wanted: string | null): string => presentationOf(wanted ?? '') ?? defaultNumber,
+    /** The number that a trunk needs to admit a call, also of a caller who withholds it. */
+    defaultNumber,
   }
 }

@@ -82,7 +82,6 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
     ['486 Busy Here', 486, 2],
     ['603 Decline', 403, 6],
     ['480 Temporarily Unavailable', 480, 10],
-    ['302 Moved Temporarily', 480, 7],
   ])(
     'a call that the phone refuses with %s before it rings is a missed call, and the caller hears %i',
     async (status, heard, endReason) => {
@@ -166,6 +165,39 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
     await inState(callId, connected, on.bob)
   })
 
+  test.each([
+    ['8102', ['SIP/2.0 100 Trying', 'SIP/2.0 200 OK'], ended],
+    ['+15550101', ['SIP/2.0 100 Trying', 'SIP/2.0 503 Service Unavailable'], connected],
+    ['+15550103', ['SIP/2.0 100 Trying', 'SIP/2.0 503 Service Unavailable'], connected],
+    ['+15550102', ['SIP/2.0 100 Trying', 'SIP/2.0 503 Service Unavailable'], connected],
+  ])('a phone that transfers to %s is told what becomes of it: %j', async (number, lines, state) => {
+    const callId = await answeredCall()
+    const before = lab().phone('alice').transferResults.length
+    const told = () => lab().phone('alice').transferResults.slice(before)
+    lab().phone('alice').transfer(number)
+    if (number === '8102') {
+      await inState(callId, alerting, on.bob)
+      expect(told().filter((line) => !line.startsWith('SIP/2.0 1'))).toEqual([])
+      lab().phone('bob').answer()
+    }
+    await on.until(() => told().length === lines.length)
+    expect(told()).toEqual(lines)
+    await inState(callId, state)
+  })
+
+  test('a phone that hangs up before its transfer fails is called back, for the customer', async () => {
+    const callId = await answeredCall()
+    lab().phone('alice').transfer('+15550102')
+    await on.until(() => observer.latest(callId, on.alice)?.transfer?.status === TransferStatus.ringing)
+    lab().phone('alice').hangup()
+    expect(await inState(callId, ended)).toMatchObject({ endReason: 9 })
+    const again = await onlyCall()
+    expect(observer.latest(again, on.alice)).toMatchObject({ state: alerting, transfer: { status: 4, failReason: 4 } })
+    lab().phone('alice').answer()
+    await inState(again, connected)
+    expect(await lab().bridged('mixing')).toEqual(['alice+pstn'])
+  })
+
   test('transfer of a call that was dialled there', async () => {
     lab().phone('alice').dial('+15550100')
     const callId = await onlyCall()
@@ -186,7 +218,10 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
       await on.until(() => observer.liveCalls(on.alice).length === 2)
       return [callId, observer.liveCalls(on.alice).find((one) => one !== callId) ?? callId]
     }
-    const results = () => lab().phone('alice').transferResults
+    const results = () =>
+      lab()
+        .phone('alice')
+        .transferResults.filter((line) => !line.startsWith('SIP/2.0 1'))
 
     test('of a customer to a colleague: the same as by command', async () => {
       const before = results().length
@@ -333,13 +368,14 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
 
   test('the customer sees the cli that was asked for, or the default, and never the extension', async () => {
     const before = lab().world().seen.length
-    for (const cli of ['+15550199', null]) {
+    for (const cli of ['+1 (555) 0199', null, 'anonymous']) {
       const callId = await dial('+15550100', cli)
       await inState(callId, connected)
       await on.platform.hangup(leg(callId))
-      await inState(callId, ended)
+      const { cli: told } = (await inState(callId, ended)) ?? {}
+      expect(told).toBe(lab().world().seen.at(-1))
     }
-    expect(lab().world().seen.slice(before)).toEqual(['+15550199', '+15550000'])
+    expect(lab().world().seen.slice(before)).toEqual(['+15550199', '+15550000', 'anonymous'])
   })
 
   test('the customer holds: the event of the agent shows it', async () => {
@@ -392,6 +428,18 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
     expect(observer.latest(callId, on.alice)).toMatchObject({ state: alerting, commandResult: { result: 2 } })
     lab().phone('alice').answer()
     await inState(callId, connected)
+  })
+
+  test.each([
+    ['+15559000', { name: 'Erika Muster' }, { uri: 'tel:+15559000', number: '+15559000', name: 'Erika Muster' }],
+    ['+15559000', { isWithheld: true }, { uri: null, number: null, name: null }],
+    ['sales', {}, { uri: null, number: null }],
+  ])('a caller %s %j is reported as %j, and shown to the agent', async (from, how, remoteParty) => {
+    await lab().world().call('8101', from, how)
+    const callId = await onlyCall()
+    expect(observer.latest(callId, on.alice)?.remoteParty).toMatchObject(remoteParty)
+    const shown = 'isWithheld' in how ? /anonymous/i : 'name' in how ? /Erika Muster.*9000/ : /5550000/
+    expect(lab().phone('alice').caller).toMatch(shown)
   })
 
   test('an unknown number is refused, and no call is reported', async () => {

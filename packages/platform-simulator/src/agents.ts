@@ -1,5 +1,5 @@
 import type { Tenant } from '@switchhook/contracts'
-import type { Party, ProvisionedAgent } from '@switchhook/platform'
+import { canonicalAddress, type Party, type ProvisionedAgent } from '@switchhook/platform'
 
 /** An entry of `SIMULATOR_AGENTS`: one agent, or `count` agents with `{n}` from 1 in the URI and the device. */
 export interface AgentEntry {
@@ -58,4 +58,4 @@ export function createDirectory(agents: readonly ProvisionedAgent[]) {
   return { find, partyOf }
 }
 
-const nameOf = (tenant: Tenant, agentUri: string): string => JSON.stringify([tenant, agentUri])
+const nameOf = (tenant: Tenant, agentUri: string): string => JSON.stringify([tenant, canonicalAddress(agentUri)])

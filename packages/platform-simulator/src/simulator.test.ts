@@ -30,6 +30,7 @@ describePlatform('simulator', async (observer) => {
       return callId
     },
     hangupRemotely: async (callId) => void (await simulator.remote(callId, 'hangup')),
+    holdRemotely: async (callId, isHeld) => void (await simulator.remote(callId, isHeld ? 'hold' : 'resume')),
     setDevice: (agentUri, online) => simulator.setDevice(agent(agentUri), online),
     cutOff: (isCut) => {
       storage.outage = isCut ? new Error('the storage is unavailable') : undefined
@@ -190,4 +191,21 @@ describe('a write to the storage that fails', () => {
     await storage.advance(1_000, (timer) => simulator.due(timer))
     expect(observer.eventsOf(dial.callId, ALICE).map(({ state }) => state)).toEqual([1, 7])
   })
+})
+
+test('a live call does not expire, and an ended one does', async () => {
+  const kept: number[] = []
+  const storage = new (class extends VirtualStorage {
+    override write(...[tenant, change]: Parameters<VirtualStorage['write']>) {
+      kept.push(...change.records.map(({ ttlMs }) => ttlMs))
+      return super.write(tenant, change)
+    }
+  })()
+  const simulator = openSimulator(storage, createObserver())
+  const callId = newCallId()
+  const leg = { tenant: 'acme', callId, agentUri: ALICE, commandId: newCommandId() }
+  await simulator.dial({ ...leg, destination: BOB, cli: null, correlationId: null })
+  expect(kept.splice(0)).toEqual([0])
+  await simulator.hangup({ ...leg, commandId: newCommandId() })
+  expect(kept).toEqual([15 * 60_000])
 })

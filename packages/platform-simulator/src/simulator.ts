@@ -32,6 +32,7 @@ import {
   type Platform,
   type PlatformListener,
   type ProvisionedAgent,
+  presentationOf,
   type RemoteAction,
   type Surroundings,
 } from '@switchhook/platform'
@@ -172,9 +173,10 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
     listAgents: createAgentList(agents),
     findAnyAgent: (agentUri, tenant) =>
       agents.find((agent) => agent.agentUri === agentUri && (tenant === undefined || agent.tenant === tenant)),
-    dial: ({ destination, ...call }) => dialParty(call, destination, call),
+    dial: ({ destination, cli, ...call }) =>
+      dialParty(call, destination, { ...call, cli: cli === null ? null : presentationOf(cli) }),
     ...legCommands({
-      apply: async ({ tenant, known }, step) => void (await track(steps.apply(tenant, step.callId, step, known))),
+      apply: ({ tenant, known }, step) => track(steps.apply(tenant, step.callId, step, known)),
       legsOf,
       partyOf,
     }),

@@ -35,8 +35,8 @@ export interface StepTimer {
   readonly cue: CallStep
 }
 
-/** Longer than any call; each step starts the time again. */
-const KEPT_MS = 24 * 60 * 60_000
+/** A live call does not expire. */
+const KEPT_FOREVER = 0
 /** For late commands and for `lookUp`. */
 const KEPT_AFTER_END_MS = 15 * 60_000
 /** After this time a timer repeats reports that were not delivered to the listener. */
@@ -76,7 +76,7 @@ export function createStepRunner(deps: StepRunnerDeps) {
   ): Promise<'committed' | 'conflict'> {
     const { tenant, sessionId } = group
     const timers: readonly ScheduledStep[] = [...scheduled, { step: { kind: 'tell' }, dueInMs: REPORT_AGAIN_MS }]
-    const ttlMs = isOver(group) ? KEPT_AFTER_END_MS : KEPT_MS
+    const ttlMs = isOver(group) ? KEPT_AFTER_END_MS : KEPT_FOREVER
     const change = {
       records: [{ key: keyOf(sessionId), expectedVersion, value: group, ttlMs }, ...aliasesOf(group, present, keyOf)],
       timers: timers.map(({ step, dueInMs }) => ({

@@ -11,7 +11,14 @@ export {
   type StorageChange,
   type Surroundings,
 } from './adapter-parts/storage.ts'
-export { isSameAddress } from './call-model/address.ts'
+export {
+  canonicalAddress,
+  isDiallable,
+  isSameAddress,
+  numberOf,
+  presentationOf,
+  WITHHELD,
+} from './call-model/address.ts'
 export { allowedCommands, type CommandOnLeg, checkCommand } from './call-model/check-command.ts'
 export { applyReport, type Leg, NEXT } from './call-model/leg.ts'
 export { applyAgentStep, failedCommand, reportDone } from './call-rules/agent-actions.ts'
@@ -36,7 +43,7 @@ export {
   type ScheduledStep,
   type StepResult,
 } from './call-rules/call-group.ts'
-export { connect, endCall, refuse, remote, ring, ringOut, route } from './call-rules/calls.ts'
+export { connect, endCall, outsideHolds, refuse, remote, ring, ringOut, route } from './call-rules/calls.ts'
 export { answerOf } from './call-rules/destinations.ts'
 export { Draft, type DraftContext, type EndedByParty } from './call-rules/draft.ts'
 export { deviceOffline, hangup } from './call-rules/leave-call.ts'

@@ -161,7 +161,9 @@ export class PlatformUnavailable extends Error {
  *   something that happens after the platform has accepted it.
  * - A command that does not fit the leg's state, because the leg changed after the api checked it, leaves the leg as it
  *   is and is reported as `failedCommand`. `hold` of a held leg, and `answer` or `resume` of a connected one, leave it as
- *   it is and are reported as `doneCommand`. On a leg that has ended or does not exist, nothing is reported.
+ *   it is and are reported as `doneCommand`. On a leg that has ended or does not exist, nothing is reported, except that a
+ *   command on the ended leg of an attended transfer counts for the consultation that goes on.
+ * - A command on a leg resolves to `false` if the platform does not know the call. The api then ends the leg.
  * - Repeating a commandId has no effect, even after a restart.
  * - Reports of one leg have rising orders, follow the transitions of the call model, and end with `ended`.
  *
@@ -187,7 +189,7 @@ export interface Platform {
    */
   dial(command: DialCommand): Promise<void>
   /** Connects an alerting leg. If a call of `holdFirst` cannot be held, the hold and the answer are reported failed. */
-  answer(command: TalkCommand): Promise<void>
+  answer(command: TalkCommand): Promise<boolean>
   /**
    * Ends this agent's leg, and the call with it. The reason is normal after an answer; before it, cancelled if the
    * agent dialled and rejected if the agent was called. In a transfer that this agent has started:
@@ -196,15 +198,15 @@ export interface Platform {
    * - attended, on either leg: the transfer is completed as by `completeTransfer`. If the target does not ring yet,
    *   hanging up the consultation cancels the transfer.
    */
-  hangup(command: LegCommand): Promise<void>
+  hangup(command: LegCommand): Promise<boolean>
   /** Puts a connected leg on hold. If the other party is an agent, that agent's leg is reported as `remoteHeld`. */
-  hold(command: LegCommand): Promise<void>
+  hold(command: LegCommand): Promise<boolean>
   /**
    * Connects a held leg again. `holdFirst` works as in `answer`; it never contains the consultation of this call. If
    * this agent is transferring the call, resume cancels the transfer: its status becomes cancelled, and the target's
    * leg or the consultation ends with reason cancelled.
    */
-  resume(command: TalkCommand): Promise<void>
+  resume(command: TalkCommand): Promise<boolean>
   /**
    * Starts a transfer. The leg is held, with `transfer.status` started and then ringing.
    * - Blind: when the target answers, the leg ends with reason transferred, and the target has a leg of the same call.
@@ -216,14 +218,14 @@ export interface Platform {
    * stays held if the agent talks or dials in another call by then. A transfer to the other party of the call fails, and
    * so does a transfer of the consultation by the agent who consults.
    */
-  transfer(command: TransferCommand): Promise<void>
+  transfer(command: TransferCommand): Promise<boolean>
   /**
    * Completes the attended transfer that this agent has started; the command names the original call. If the target has
    * answered, both legs of the agent end with reason transferred, and the target moves to the original call. If the
    * target still rings, only the consultation ends, and the target rings in the original call, as in a blind transfer.
    * If the target has transferred the consultation, its new party is the target.
    */
-  completeTransfer(command: CompleteTransferCommand): Promise<void>
+  completeTransfer(command: CompleteTransferCommand): Promise<boolean>
   /**
    * The latest report of every leg of a call, ended legs included; empty if the platform does not know the call. Their
    * orders compare with those of the reports. The platform may forget a call after it has ended; a leg that the api has

@@ -52,6 +52,22 @@ test('the true skew is within the tolerance, whenever during the round trip Redi
   )
 })
 
+test.each([-3_600_000, -45_000, 45_000, 3_600_000])(
+  'the time of Redis is known to a process whose clock is %i ms ahead, and is never early',
+  async (aheadMs) => {
+    let redisMs = NOON_MS
+    const log = { info() {}, warn() {}, error() {} }
+    const readServerMs = async () => redisMs
+    const deps = { readServerMs, now: () => redisMs + aheadMs, metrics: createMetrics('worker'), log }
+    const watch = await startClockWatch({ ...deps, everyMs: 3_600_000 })
+    const startedAt = performance.now()
+    redisMs += 1_000
+    expect(watch.serverNow()).toBeGreaterThanOrEqual(NOON_MS)
+    expect(watch.serverNow()).toBeLessThanOrEqual(NOON_MS + performance.now() - startedAt + 1_000)
+    await watch.stop()
+  },
+)
+
 describe('the time for events', () => {
   const HOUR_MS = 3_600_000
   /** How far this process's clock is ahead of Redis's. */

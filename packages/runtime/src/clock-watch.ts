@@ -64,6 +64,8 @@ export async function startClockWatch(deps: {
   let skew: ClockSkew | undefined
   /** The latest that Redis's clock can show, minus the monotonic clock. Holds also after this process's clock was set. */
   let latestServerMs = Number.POSITIVE_INFINITY
+  /** The earliest. Undefined before the first comparison. */
+  let earliestServerMs: number | undefined
   metrics.gauge('switchhook_clock_skew_seconds', "How far this process's clock is ahead of Redis's.", () =>
     skew === undefined ? undefined : skew.skewMs / 1_000,
   )
@@ -76,7 +78,9 @@ export async function startClockWatch(deps: {
       // The monotonic clock stops while the machine is suspended, and the wall clock may be set back: use the larger.
       const roundTripMs = Math.max(localMs - askedAt.wallMs, performance.now() - askedAt.monotonicMs)
       skew = skewOf({ localMs, serverMs, roundTripMs })
-      latestServerMs = serverMs + roundTripMs - performance.now()
+      const answeredAtMs = performance.now()
+      latestServerMs = serverMs + roundTripMs - answeredAtMs
+      earliestServerMs = serverMs - answeredAtMs
     } catch {
       skew = undefined
       return
@@ -103,6 +107,12 @@ export async function startClockWatch(deps: {
      * clock that is far ahead would move all later events of its leg or agent into the future.
      */
     now: (): number => Math.min(now(), Math.floor(latestServerMs + performance.now()) + MAX_AHEAD_MS),
+    /**
+     * Redis's clock, ms since 1970, late by a round trip at most and never early: for decisions that all processes must make
+     * alike, and that cannot be undone. Before the first comparison it is this process's clock.
+     */
+    serverNow: (): number =>
+      earliestServerMs === undefined ? now() : Math.floor(earliestServerMs + performance.now()),
     stop: poll.stop,
   }
 }

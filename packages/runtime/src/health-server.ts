@@ -19,7 +19,16 @@ export type ReadinessChecks = Readonly<Record<string, () => boolean>>
  * under `degraded`. No authentication: the port is for the cluster, not for clients. A service opens it first, because a
  * service that waits for its broker is alive and not ready.
  */
-export async function startHealthServer({ port, metrics }: { readonly port: number; readonly metrics: Metrics }) {
+export async function startHealthServer({
+  port,
+  host,
+  metrics,
+}: {
+  readonly port: number
+  /** undefined: all addresses of this machine. */
+  readonly host?: string | undefined
+  readonly metrics: Metrics
+}) {
   let readiness: ReadinessChecks = { started: () => false }
   let optional: ReadinessChecks = {}
   metrics.gauges('switchhook_build_info', 'The version of the process; the value is always 1.', () => [
@@ -59,7 +68,7 @@ export async function startHealthServer({ port, metrics }: { readonly port: numb
   server.maxConnections = MAX_CONNECTIONS
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, resolve)
+    server.listen({ port, host }, resolve)
   })
   return {
     port: (server.address() as AddressInfo).port,

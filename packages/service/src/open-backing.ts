@@ -63,6 +63,8 @@ export async function openBacking(
     },
     /** The time for events. */
     now: clock.now,
+    /** Redis's clock, which decides what is final or must not be early, such as an expiry or the end of a pause. */
+    redisNow: clock.serverNow,
     readiness: {
       redis: () => redis.isReady(),
       rabbitmq: () => broker.isReady(),

@@ -160,6 +160,19 @@ test.each<[string, Record<string, string>, string]>([
   expect(service.errors()).not.toMatch(/start was called|secret/)
 })
 
+test('checks of certificates that are turned off end the start in production, and are warned of elsewhere', async () => {
+  const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0' }
+  const production = run('return { readiness: {} }', { ...env, NODE_ENV: 'production' })
+  expect(await production.exitCode).toBe(1)
+  expect(production.errors()).toContain('NODE_TLS_REJECT_UNAUTHORIZED is 0')
+  const elsewhere = run('return { readiness: {} }', env)
+  await eventually(() => expect(elsewhere.logged('started')).toHaveLength(1))
+  const warned = elsewhere.logged(
+    'NODE_TLS_REJECT_UNAUTHORIZED is 0: certificates of receivers and identity providers are not checked',
+  )
+  expect(warned).toHaveLength(1)
+})
+
 test('RabbitMQ and Redis are reached over TLS, once their certificates fit, with a password from a file', async () => {
   const [trusted, other] = await Promise.all([makeCertificateAuthority(), makeCertificateAuthority()])
   // The one certificate is of another authority, the other for another host.
@@ -175,6 +188,8 @@ test('RabbitMQ and Redis are reached over TLS, once their certificates fit, with
     AMQP_CA_FILE: trusted.caFile,
     REDIS_URL: `rediss://localhost:${redisTls.port}${new URL(redisServer.redisUrl).pathname}`,
     REDIS_CA_FILE: trusted.caFile,
+    // Left behind by a base image: the checks below hold all the same.
+    NODE_TLS_REJECT_UNAUTHORIZED: '0',
   })
   const fits = await trusted.sign('DNS:localhost')
   const refusal = (server: string, prefix: string): Promise<LogLine> =>

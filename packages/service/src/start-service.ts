@@ -5,6 +5,7 @@ import {
   createLogger,
   createMetrics,
   type Fields,
+  isTlsUnverified,
   type LogFields,
   type Logger,
   loadConfig,
@@ -16,6 +17,7 @@ import {
   Shutdown,
   startHealthServer,
   type Tracing,
+  tlsVerifiedInProduction,
   VERSION,
 } from '@switchhook/runtime'
 
@@ -53,13 +55,19 @@ export function startService<F extends Fields>(
   const { name, fields, rules = [] } = definition
   if (process.argv.includes('--version')) return void process.stdout.write(`${name} ${VERSION}\n`)
   runProcess(name, async () => {
-    const config = loadConfig(fields, process.env, [...commonRules, ...rules] as readonly Rule<F>[]) as Config<F> &
-      CommonConfig
+    const config = loadConfig(fields, process.env, [
+      ...commonRules,
+      tlsVerifiedInProduction,
+      ...rules,
+    ] as readonly Rule<F>[]) as Config<F> & CommonConfig
     const log = createLogger(name, config.LOG_LEVEL)
+    if (isTlsUnverified()) {
+      log.warn('NODE_TLS_REJECT_UNAUTHORIZED is 0: certificates of receivers and identity providers are not checked')
+    }
     const shutdown = new Shutdown(log, config.SHUTDOWN_GRACE)
     shutdown.onSignals('SIGTERM', 'SIGINT')
     const metrics = createMetrics(name)
-    const health = await startHealthServer({ port: config.HEALTH_PORT, metrics })
+    const health = await startHealthServer({ port: config.HEALTH_PORT, host: config.LISTEN_HOST, metrics })
     shutdown.defer('health', () => health.close())
     const tracing = await openTracing({ config, service: name, log })
     shutdown.defer('tracing', () => tracing.close())

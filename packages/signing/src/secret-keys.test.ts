@@ -1,9 +1,11 @@
+import { createHash, randomBytes } from 'node:crypto'
 import { inspect } from 'node:util'
 import { loadConfig, optional } from '@switchhook/runtime'
 import { secretKeys, secretKeysInProduction } from './secret-keys.ts'
 import { openVault } from './vault.ts'
 
 const KEY = Buffer.alloc(32, 1).toString('base64')
+const RANDOM = randomBytes(32).toString('base64')
 const OTHER = Buffer.alloc(32, 2).toString('base64')
 const fields = { SECRET_KEYS: optional(secretKeys()) }
 const load = (SECRET_KEYS: string) => loadConfig(fields, { SECRET_KEYS }).SECRET_KEYS
@@ -39,8 +41,18 @@ test.each<[string, string]>([
 test('production requires keys, and the error shows how to create one', () => {
   const check = (NODE_ENV: string, value: string) => secretKeysInProduction({ NODE_ENV, SECRET_KEYS: load(value) })
   expect(check('production', '')).toContain('openssl rand -base64 32')
-  expect(check('production', `one:${KEY}`)).toBeUndefined()
+  expect(check('production', `one:${RANDOM}`)).toBeUndefined()
   expect(check('development', '')).toBeUndefined()
+})
+
+test.each<[string, Buffer]>([
+  ['of zero bytes', Buffer.alloc(32)],
+  ['of a repeated text', Buffer.from('secret__'.repeat(4))],
+  ['for development, which is in the source code', createHash('sha256').update('switchhook, development').digest()],
+])('production refuses a key %s, also as a second key; development does not', (_name, key) => {
+  const SECRET_KEYS = load(`one:${RANDOM},two:${key.toString('base64')}`)
+  expect(secretKeysInProduction({ NODE_ENV: 'production', SECRET_KEYS })).toContain('the key two can be guessed')
+  expect(secretKeysInProduction({ NODE_ENV: 'development', SECRET_KEYS })).toBeUndefined()
 })
 
 test('without keys the vault uses a public key and logs a warning', () => {

@@ -1,4 +1,4 @@
-import { createSecretKey, type KeyObject } from 'node:crypto'
+import { createHash, createSecretKey, type KeyObject } from 'node:crypto'
 import { described, type Field, FieldError, optional } from '@switchhook/runtime'
 
 /** A key that seals secrets. Each sealed text contains the id of its key, so that keys can be rotated. */
@@ -38,14 +38,32 @@ function parseKey(entry: string): SecretKey {
   return { id, key: createSecretKey(bytes) }
 }
 
+/** Not a secret: it is in the source code. */
+export const DEVELOPMENT_KEY: SecretKey = {
+  id: 'development',
+  key: createSecretKey(createHash('sha256').update('switchhook, development').digest()),
+}
+
+/** 32 random bytes have about 30 different values. */
+const MIN_DIFFERENT_BYTES = 16
+
+const isGuessable = ({ key }: SecretKey): boolean =>
+  key.equals(DEVELOPMENT_KEY.key) || new Set(key.export()).size < MIN_DIFFERENT_BYTES
+
 /** A configuration rule for every service that seals or opens secrets. */
-export const secretKeysInProduction = ({
+export function secretKeysInProduction({
   NODE_ENV,
   SECRET_KEYS,
 }: {
   readonly NODE_ENV: string
   readonly SECRET_KEYS: readonly SecretKey[] | undefined
-}): string | undefined =>
-  NODE_ENV === 'production' && SECRET_KEYS === undefined
-    ? `SECRET_KEYS is required in production, because it encrypts the webhook secrets. It ${EXPECTED}`
-    : undefined
+}): string | undefined {
+  if (NODE_ENV !== 'production') return undefined
+  if (SECRET_KEYS === undefined) {
+    return `SECRET_KEYS is required in production, because it encrypts the webhook secrets. It ${EXPECTED}`
+  }
+  const guessable = SECRET_KEYS.find(isGuessable)
+  return guessable === undefined
+    ? undefined
+    : `SECRET_KEYS: the key ${guessable.id} can be guessed: use random bytes (openssl rand -base64 ${KEY_BYTES})`
+}

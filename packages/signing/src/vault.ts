@@ -1,6 +1,6 @@
-import { createCipheriv, createDecipheriv, createHash, createSecretKey, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import type { Logger } from '@switchhook/runtime'
-import type { SecretKey } from './secret-keys.ts'
+import { DEVELOPMENT_KEY, type SecretKey } from './secret-keys.ts'
 
 /** The owner of a sealed text. A sealed text that is moved to another owner's record cannot be decrypted. */
 export type SealContext = readonly (string | null)[]
@@ -79,12 +79,6 @@ export function createVault(keys: readonly [SecretKey, ...SecretKey[]]): Vault {
 }
 
 const bytesOf = (context: SealContext): Buffer => Buffer.from(JSON.stringify(context))
-
-/** Not a secret: it is in the source code. */
-const DEVELOPMENT_KEY: SecretKey = {
-  id: 'development',
-  key: createSecretKey(createHash('sha256').update('switchhook, development').digest()),
-}
 
 /** The vault of a service. Without SECRET_KEYS, which production requires, it uses a public key and logs a warning. */
 export function openVault(

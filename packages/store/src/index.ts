@@ -67,4 +67,8 @@ export { addCounts, type Counts, countAttempt, countEnd, type Figures, OUTCOME_C
 export * from './statistics/statistics-store.ts'
 export * from './subscriptions/check-store.ts'
 export type { MatchedSubscription } from './subscriptions/subscription-index.ts'
-export { createSubscriptionStore, type SubscriptionStore } from './subscriptions/subscription-store.ts'
+export {
+  createSubscriptionStore,
+  type RemovedSubscription,
+  type SubscriptionStore,
+} from './subscriptions/subscription-store.ts'

@@ -38,6 +38,13 @@ export const subscriptionChangesKey = (tenant: Tenant): string => `sh:{t:${escap
 /** hash: externalId → subscription id · until deleted; an entry whose subscription is gone is free · api */
 export const externalIdsKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:external-ids`
 
+/**
+ * string: the url, signing and headers of a deleted subscription, as JSON · as long as a delivery can be sent again, from the
+ * deletion on · api
+ */
+export const removedSubscriptionKey = ({ tenant, subscriptionId }: Endpoint): string =>
+  `sh:{t:${escapeTenant(tenant)}}:removed:${subscriptionId}`
+
 /** zset: subscription → end of the lease of its receiver check, ms · as long as the longest lease · api */
 export const checksKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:checks`
 
@@ -218,10 +225,10 @@ export const partitionOf = (tenant: Tenant): number => crc32(tenant ?? '') % PAR
 /** hash: a request with an idempotency key: fingerprint, seed, claim or answer · see `IdempotencyTimes` · api */
 export const idempotentKey = (scope: string): string => `sh:{i:${scope}}:request`
 
-/** zset: scope of each such request of a client → when it began, ms · likewise, from the last one · api */
-export const idempotentListKey = (client: string): string => `sh:{j:${client}}:idempotent`
+/** zset: scope of each such request of a client or tenant → when it began, ms · likewise, from the last one · api */
+export const idempotentListKey = (owner: string): string => `sh:{j:${owner}}:idempotent`
 
-/** string: how many requests a client made in the present window · as long as the window (RATE_LIMIT) · api */
+/** string: how many requests a client or tenant made in the present window · as long as the window (RATE_LIMIT) · api */
 export const requestsKey = (client: string): string => `sh:{l:${client}}:requests`
 
 /** stream: the audit log of webhook changes (audit-store.ts) · AUDIT_RETENTION from the last entry · api */

@@ -75,6 +75,7 @@ export async function startApi(options: StartApiOptions) {
     console: webConsole,
   })
   const server = await startHttpServer(config.API_PORT, app, {
+    host: config.LISTEN_HOST,
     deadlines: options.deadlines,
     limits: connectionLimitsOf(config),
   })

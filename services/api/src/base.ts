@@ -3,7 +3,7 @@ import { type Broker, serviceTopology } from '@switchhook/messaging'
 import { tracePublishDelivery } from '@switchhook/runtime'
 import { openBacking, type Service } from '@switchhook/service'
 import { openVault } from '@switchhook/signing'
-import { createJournalReader, createSubscriptionStore } from '@switchhook/store'
+import { createDeliveryPolicyStore, createJournalReader, createSubscriptionStore } from '@switchhook/store'
 import type { ApiConfig } from './config.ts'
 
 /** The parts that `api.ts` opens first and everything else can use. */
@@ -42,6 +42,7 @@ export async function openBase(service: Service<ApiConfig>) {
     subscriptions: createSubscriptionStore(redis, installation.verify, {
       mostPerTenant: config.SUBSCRIPTION_LIMIT_PER_TENANT,
       mostBytesPerTenant: config.SUBSCRIPTION_BYTES_PER_TENANT,
+      removedRetentionMs: async () => (await createDeliveryPolicyStore(redis).find())?.retention.parkedMs,
     }),
     publishDelivery,
     /** The `traceparent` of the current request; undefined outside a request. */

@@ -1,9 +1,12 @@
+import { randomBytes } from 'node:crypto'
 import { loadConfig } from '@switchhook/runtime'
 import { apiFields, apiRules, tenantsOf } from './config.ts'
 import { urlRulesOf } from './webhooks/subscriptions/webhook-url.ts'
 
-const SECRET_KEYS = `one:${Buffer.alloc(32).toString('base64')}`
+const SECRET_KEYS = `one:${randomBytes(32).toString('base64')}`
 const ISSUER = { issuer: 'https://idp.example/acme', audience: 'switchhook', tenant: 'acme' }
+
+const PRODUCTION = { NODE_ENV: 'production', SECRET_KEYS, PLATFORM: 'simulator' }
 
 const load = (env: Record<string, string>) =>
   loadConfig(
@@ -87,10 +90,35 @@ test.each<[string, Record<string, string>, string]>([
   ['invalid networks', { DEPLOYMENT: 'on-premise', TRUSTED_NETWORKS: '10.0.0.0/33' }, 'TRUSTED_NETWORKS'],
   ['production without a platform', { NODE_ENV: 'production', SECRET_KEYS }, 'PLATFORM is required in production'],
   ['production without a key for webhook secrets', { NODE_ENV: 'production' }, 'SECRET_KEYS is required'],
+  [
+    'production with an issuer over http',
+    { ...PRODUCTION, AUTH_ISSUERS: JSON.stringify([{ ...ISSUER, issuer: 'http://127.0.0.1:9090/acme' }]) },
+    'AUTH_ISSUERS: every address must start with https://',
+  ],
+  [
+    'production with keys over http',
+    { ...PRODUCTION, AUTH_ISSUERS: JSON.stringify([{ ...ISSUER, jwksUri: 'http://idp.example/keys' }]) },
+    'AUTH_ISSUERS: every address must start with https://',
+  ],
+  [
+    'production with an issuer over http on another machine',
+    {
+      ...PRODUCTION,
+      AUTH_ISSUERS_OVER_HTTP: 'loopback',
+      AUTH_ISSUERS: JSON.stringify([{ ...ISSUER, issuer: 'http://127.0.0.1.idp.example' }]),
+    },
+    'AUTH_ISSUERS: every address must start with https://',
+  ],
   ['a key that is too short', { SECRET_KEYS: 'one:AAAA' }, 'SECRET_KEYS'],
   ['an overlap of more than a week', { SIGNATURE_OVERLAP: '8d' }, 'SIGNATURE_OVERLAP'],
 ])('%s prevents the start', (_name, env, said) => {
   expect(() => load(env)).toThrow(said)
+})
+
+test('production accepts an issuer over http on this machine if a setting says so', () => {
+  const AUTH_ISSUERS = JSON.stringify([{ ...ISSUER, issuer: 'http://127.0.0.1:9090/acme' }])
+  expect(load({ ...PRODUCTION, AUTH_ISSUERS, AUTH_ISSUERS_OVER_HTTP: 'loopback' }).AUTH_ISSUERS).toHaveLength(1)
+  expect(load(PRODUCTION).AUTH_ISSUERS).toEqual([ISSUER])
 })
 
 test('the rate of recoveries is a positive integer', () => {

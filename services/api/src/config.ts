@@ -44,6 +44,10 @@ export const apiFields = {
     json<readonly Issuer[]>(issuersSchema, '[]'),
     'none',
   ),
+  AUTH_ISSUERS_OVER_HTTP: described(
+    'Production refuses issuers, key addresses and console origins with `http://`; `loopback` allows those of this machine.',
+    choice(['never', 'loopback'], 'never'),
+  ),
   CONSOLE: described('Whether the api serves the [console](console.md) at `/console`.', choice(['on', 'off'], 'on')),
   CONSOLE_CHOOSER: described(
     'Whether the sign-in page of the console, and the sign-in of the command line, list all tenants to everybody. `off`: with several issuers, a person types the name of their organization ([console](console.md#set-it-up)).',
@@ -69,6 +73,10 @@ export const apiFields = {
     'Requests of one client in a window, such as `600/1m`, or `off` ([security](security.md)).',
     rate('6000/1m'),
   ),
+  RATE_LIMIT_PER_TENANT: described(
+    'Requests of all clients of a tenant together in a window, or `off`. `RATE_LIMIT=off` turns it off as well.',
+    rate('30000/1m'),
+  ),
   CONNECTION_LIMIT: described(
     'Connections that one api process keeps open ([limits](limits.md#connections)).',
     integer({ min: 10, max: 1_000_000 }, 5_000),
@@ -80,6 +88,10 @@ export const apiFields = {
   IDEMPOTENCY_LIMIT_PER_CLIENT: described(
     'Idempotency keys kept per client; the oldest are forgotten first. About 1.1 KB of Redis memory each.',
     integer({ min: 100, max: 100_000_000 }, 100_000),
+  ),
+  IDEMPOTENCY_LIMIT_PER_TENANT: described(
+    'Idempotency keys kept for all clients of a tenant together; the oldest are forgotten first.',
+    integer({ min: 100, max: 100_000_000 }, 200_000),
   ),
   AUDIT_LOG_SIZE: described(
     'Audit entries of webhook changes kept per tenant; about 0.5 KB of Redis memory each.',
@@ -203,9 +215,27 @@ export const apiRules: readonly Rule<typeof apiFields>[] = [
     new Set(AUTH_ISSUERS.map(({ issuer }) => issuer)).size < AUTH_ISSUERS.length
       ? 'AUTH_ISSUERS names an issuer twice'
       : undefined,
+  // Whoever can change an answer of the provider on its way can sign tokens.
+  ({ NODE_ENV, AUTH_ISSUERS, AUTH_ISSUERS_OVER_HTTP }) =>
+    NODE_ENV === 'production' &&
+    AUTH_ISSUERS.flatMap(addressesOf).some((url) => isOverHttp(url, AUTH_ISSUERS_OVER_HTTP === 'loopback'))
+      ? 'AUTH_ISSUERS: every address must start with https:// in production; AUTH_ISSUERS_OVER_HTTP=loopback allows those of this machine'
+      : undefined,
   secretKeysInProduction,
   ...asteriskRules,
 ]
+
+const addressesOf = ({ issuer, jwksUri, console: { origins = [] } = { clientId: '', scope: '' } }: Issuer) => [
+  issuer,
+  ...(jwksUri === undefined ? [] : [jwksUri]),
+  ...origins,
+]
+
+function isOverHttp(url: string, isLoopbackAllowed: boolean): boolean {
+  const { protocol, hostname } = new URL(url)
+  if (protocol === 'https:') return false
+  return !(isLoopbackAllowed && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname))
+}
 
 /** All tenants of the configured callers; null is the installation itself. */
 export const tenantsOf = ({ AUTH_ISSUERS, TRUSTED_NETWORK_TENANT }: ApiConfig): readonly Tenant[] => [

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import {
   INSTALLATION_HEADER,
   type InstallationId,
@@ -251,7 +252,7 @@ test('an api that ends leaves no pack behind that only its own version takes', a
 test('in production the api refuses a Redis without persistence', async () => {
   const toForgetful = await startTcpProxy(around.redis.redisUrl)
   toForgetful.alter(forgetful)
-  const SECRET_KEYS = `one:${Buffer.alloc(32).toString('base64')}`
+  const SECRET_KEYS = `one:${randomBytes(32).toString('base64')}`
   const env = {
     ...around.env,
     REDIS_URL: toForgetful.url,
@@ -259,6 +260,7 @@ test('in production the api refuses a Redis without persistence', async () => {
     PLATFORM: 'simulator',
     API_PORT: '0',
     SECRET_KEYS,
+    AUTH_ISSUERS_OVER_HTTP: 'loopback',
   }
   const config = loadConfig(apiFields, env, apiRules)
   const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { loadConfig } from '@switchhook/runtime'
 import { retentionOf, workerFields, workerRules } from './config.ts'
 
@@ -41,6 +42,6 @@ test('a deadline of more than a minute is rejected', () => {
 
 test('production does not start without a key for webhook secrets', () => {
   expect(() => load({ NODE_ENV: 'production' })).toThrow('SECRET_KEYS is required in production')
-  const SECRET_KEYS = `one:${Buffer.alloc(32).toString('base64')}`
+  const SECRET_KEYS = `one:${randomBytes(32).toString('base64')}`
   expect(load({ NODE_ENV: 'production', SECRET_KEYS }).SECRET_KEYS).toHaveLength(1)
 })

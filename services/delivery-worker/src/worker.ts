@@ -46,15 +46,13 @@ const PROBE_SLACK_MS = 5_000
 const HELD_LOOKS_EVERY_MS = 1_000
 const HELD_SWEEP_EVERY_MS = 1_000
 
-const clocks: Clocks = { now: Date.now, nowMs: () => performance.now() }
-
 /** Starts the parts of the worker in the order of their dependencies. Resolves once it consumes. */
 export async function startWorker(service: Service<WorkerConfig>): Promise<Running> {
   const { name, config, log, shutdown } = service
   const cooldownMs = config.BREAKER_COOLDOWN
   const deadlineMs = config.DELIVERY_TIMEOUT
   let shards = config.DELIVERY_SHARDS
-  const { redis, broker, installation, consume, readiness } = await openBacking(service, {
+  const { redis, broker, installation, consume, readiness, redisNow } = await openBacking(service, {
     topology: async () => {
       const deliveryShards = config.DELIVERY_SHARDS
       shards = await countShards({ ...amqpAddress(config), log, name, configured: deliveryShards, namesOf: dueQueues })
@@ -66,7 +64,8 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   const breakers = createBreakerStore(redis, { failures: config.BREAKER_FAILURES, cooldownMs })
   const subscriptions = createSubscriptionStore(redis, installation.verify)
 
-  const client = createEndpointClient(config, mostPosts(config), log)
+  const clocks: Clocks = { now: redisNow, nowMs: () => performance.now() }
+  const client = createEndpointClient(config, mostPosts(config), log, clocks.now)
   shutdown.defer('connections', () => client.close())
   const reporting = startReporting(service, redis)
   shutdown.defer('reporting', reporting.stop)
@@ -92,7 +91,13 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     },
     (found) => found.status === 'fulfilled' && found.value.subscription === undefined,
   )
-  const admit = createAdmit({ look, isFailing: breaker.isFailing, canSign: client.canSign, ...clocks })
+  const admit = createAdmit({
+    look,
+    isFailing: breaker.isFailing,
+    canSign: client.canSign,
+    findRemoved: (...asked) => subscriptions.findRemoved(...asked),
+    ...clocks,
+  })
   const isolation = createIsolation({
     turns: {
       least: config.SUBSCRIPTION_CONCURRENCY,

@@ -318,25 +318,6 @@ test('SIGTERM writes all of the delivery log; a log of size 0 stays empty', asyn
   expect(items.map(({ eventId }) => eventId)).not.toContain(event.eventId)
 })
 
-test('SIGKILL and SIGTERM under load lose no event', async () => {
-  await subscribe()
-  await subscribe()
-  const deliveries = await collectDeliveries()
-  const first = await started({ FANOUT_CONCURRENCY: '4' })
-  const events = Array.from({ length: 600 }, () => anEvent())
-  const publishing = Promise.all(events.map((event) => broker.publishEvent(event)))
-  await eventually(() => expect(deliveries.length).toBeGreaterThan(20), { intervalMs: 1 })
-  first.process.kill('SIGKILL')
-  const second = await started({ FANOUT_CONCURRENCY: '4' })
-  await eventually(() => expect(deliveries.length).toBeGreaterThan(200), { intervalMs: 1 })
-  second.process.kill('SIGTERM')
-  expect(await second.exitCode).toBe(0)
-  expect(second.lines().filter(({ level }) => level === 'error')).toEqual([])
-  await started()
-  await publishing
-  await eventually(() => expect(new Set(idsOf(deliveries)).size).toBe(1_200), { timeoutMs: 15_000 })
-})
-
 test('SIGTERM under load finishes and acknowledges the events in flight: no delivery is made twice', async () => {
   await subscribe()
   const deliveries = await collectDeliveries()
@@ -367,14 +348,6 @@ test('fan-out waits for an unreachable Redis and broker, alive and not ready, an
   await eventually(async () => expect(await status('/readyz')).toBe(200))
   redisProxy.refuse()
   await eventually(async () => expect(await status('/readyz')).toBe(503))
-})
-
-test('wrong configuration ends the process with every problem and no value', async () => {
-  const child = run('main.ts', [], { AMQP_URL: 'http://user:secret@host', FANOUT_CONCURRENCY: '0', LOG_LEVEL: 'loud' })
-  const [errors, [code]] = await Promise.all([text(child.stderr as NodeJS.ReadableStream), once(child, 'exit')])
-  expect(code).toBe(1)
-  for (const name of ['AMQP_URL', 'FANOUT_CONCURRENCY', 'LOG_LEVEL']) expect(errors).toContain(name)
-  expect(errors).not.toContain('secret')
 })
 
 test('in production it refuses a Redis without persistence', async () => {
@@ -413,17 +386,11 @@ describe('the quarantine command', () => {
     expect(service.logged('consuming paused')).toBe(0)
   })
 
-  test('prints its usage, and what it cannot reach', async () => {
-    expect(await command(['--help'])).toMatchObject({ code: 0, out: expect.stringContaining('usage:') as string })
-    expect(await command(['drop'])).toMatchObject({ code: 2, errors: expect.stringContaining('usage:') as string })
+  test('prints what it cannot reach', async () => {
     expect(await command(['list'], { AMQP_URL: 'amqp://user:secret@127.0.0.1:1' })).toEqual({
       code: 1,
       out: '',
       errors: 'RabbitMQ cannot be reached: connect ECONNREFUSED 127.0.0.1:1\n',
-    })
-    expect(await command(['list'], { AMQP_URL: '' })).toMatchObject({
-      code: 1,
-      errors: expect.stringContaining('AMQP_URL') as string,
     })
   })
 })

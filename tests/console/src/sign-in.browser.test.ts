@@ -76,6 +76,19 @@ scenes('signing in to the console and out of it', () => {
     }
   })
 
+  test('an invented redirect of an issuer ends no session', async () => {
+    const { page, open, signIn } = visitor
+    await open('audit')
+    await signIn()
+    await page.getByRole('heading', { name: 'Audit' }).waitFor()
+    await open('?code=invented&state=invented')
+    await open('audit')
+    await page.getByRole('heading', { name: 'Audit' }).waitFor()
+    await open('?code=invented&state=invented')
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    expect(await page.getByText('begun in another tab').count()).toBe(0)
+  })
+
   test('a session whose issuer is not offered any more ends with the reason, and the person can sign in again', async () => {
     const { page, open, signIn } = visitor
     await open('audit')

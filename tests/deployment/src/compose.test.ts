@@ -85,9 +85,9 @@ test.each(IMAGES)('%s knows every variable that it is given and starts with the 
   expect(settingsOf(name).load(Object.fromEntries(values))).toMatchObject({ NODE_ENV: 'development' })
 })
 
-/** They belong to RabbitMQ and Redis of the file, to files that no container has, and to the health checks. */
+/** They belong to RabbitMQ and Redis of the file, to files that no container has, to the published ports, and to the health checks. */
 const OF_THE_FILE =
-  /^(AMQP_(USERNAME|PASSWORD|PASSWORD_FILE|CA_FILE|NODES|DECLARE)|REDIS_(PASSWORD|PASSWORD_FILE|CA_FILE)|SIMULATOR_SCENARIO|HEALTH_PORT)$/
+  /^(AMQP_(USERNAME|PASSWORD|PASSWORD_FILE|CA_FILE|NODES|DECLARE)|REDIS_(PASSWORD|PASSWORD_FILE|CA_FILE)|SIMULATOR_SCENARIO|LISTEN_HOST|HEALTH_PORT)$/
 
 test.each(['api', 'fanout', 'delivery-worker'])('%s gets every other variable that is set in the shell', (name) => {
   const given = Object.keys(environmentOf(name))

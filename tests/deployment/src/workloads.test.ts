@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -26,7 +27,7 @@ import {
 /** The example has no valid key, so that no installation encrypts secrets with a public one. */
 const WITH_A_KEY = readFileSync(exampleFile('secrets'), 'utf8').replace(
   'first:CHANGE-ME',
-  `first:${Buffer.alloc(32).toString('base64')}`,
+  `first:${randomBytes(32).toString('base64')}`,
 )
 /** Secrets that are not in the chart: the installation provides them, or the RabbitMQ operator creates them. */
 const PROVIDED: readonly KubernetesObject[] = [

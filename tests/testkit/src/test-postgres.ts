@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
+import { temporaryFolderIn } from '@switchhook/test-servers'
 
 const run = promisify(execFile)
 const { resolve } = createRequire(import.meta.url)
@@ -14,6 +15,9 @@ const { resolve } = createRequire(import.meta.url)
 const NOBODY = { uid: 65_534, gid: 65_534 }
 /** Tried in this order: the first may lie in a folder of root, and `/dev/shm` often forbids to execute programs. */
 const placesOfNobody = (): ReadonlySet<string> => new Set([tmpdir(), '/tmp', '/var/tmp', '/dev/shm'])
+
+/** Keeps shared memory in the folder. A killed server leaves it in `/dev/shm` otherwise. */
+const INSIDE = ['-c', 'dynamic_shared_memory_type=mmap']
 
 interface Place {
   /** Holds the data and the socket. */
@@ -30,7 +34,15 @@ export async function testPostgres(native = installed()) {
     // In a group of its own, so that Ctrl+C does not end it before its tests.
     spawn(join(programs, program), args, { ...owner, cwd: folder, detached: true, stdio: ['ignore', 'ignore', 'pipe'] })
 
-  const created = start('initdb', '-D', data, '-U', 'postgres', '-A', 'trust', '-N', '-E', 'UTF8', '--locale=C')
+  const created = start(
+    'initdb',
+    '-D',
+    data,
+    '-U',
+    'postgres',
+    ...'-A trust -N -E UTF8 --locale=C'.split(' '),
+    ...INSIDE,
+  )
   const [said, [code]] = await Promise.all([created.stderr && text(created.stderr), once(created, 'exit')])
   if (code !== 0) throw new Error(`initdb failed: ${said}`)
   // -h: no port; -F: no fsync, because the machine does not crash.
@@ -62,7 +74,7 @@ async function placeOf(native: string): Promise<Place> {
   }
   const reasons: string[] = []
   for (const place of placesOfNobody()) {
-    const folder = mkdtempSync(join(place, 'postgres-'))
+    const folder = temporaryFolderIn(place, 'postgres-')
     try {
       return await copyForNobody(native, folder)
     } catch (error) {

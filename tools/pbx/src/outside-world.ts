@@ -39,8 +39,8 @@ export async function openOutsideWorld(url: URL, password: string) {
     const event = JSON.parse(String(data)) as Event
     if (event.type === 'ChannelDestroyed') ends.set(event.channel?.id ?? '', event.tech_cause ?? 0)
     if (event.type !== 'StasisStart') return
-    const [, caller] = event.args ?? []
-    if (caller !== undefined) seen.push(caller)
+    const [, caller, presentation = ''] = event.args ?? []
+    if (caller !== undefined) seen.push(presentation.startsWith('prohib') ? 'anonymous' : caller)
     entered.get(event.channel?.id ?? '')?.()
   })
 
@@ -66,14 +66,23 @@ export async function openOutsideWorld(url: URL, password: string) {
     new Promise<void>((resolve) => entered.set(channelId, resolve)).then(() => void entered.delete(channelId))
 
   return {
-    /** The number that the called party saw, of each call that it answered. */
+    /** The number that the called party saw, of each call that it answered; `anonymous`: it was withheld. */
     seen,
     /** An outside caller dials a number of the contact center. Resolves to the channel at the caller's end. */
-    async call(number: string, from: string): Promise<string> {
+    async call(
+      number: string,
+      from: string,
+      how: { readonly name?: string; readonly isWithheld?: boolean } = {},
+    ): Promise<string> {
       const channelId = `world-${randomUUID()}`
       const isIn = entersApp(channelId)
       const query = { endpoint: `PJSIP/${number}@world`, app: APP, channelId }
-      await ask('POST', '/channels/create', query, { variables: { 'CONNECTEDLINE(num)': from } })
+      const variables = {
+        'CONNECTEDLINE(num)': from,
+        ...(how.name !== undefined && { 'CONNECTEDLINE(name)': how.name }),
+        ...(how.isWithheld === true && { 'CONNECTEDLINE(pres)': 'prohib' }),
+      }
+      await ask('POST', '/channels/create', query, { variables })
       await isIn
       await ask('POST', `/channels/${channelId}/dial`, { timeout: RING_SECONDS })
       return channelId

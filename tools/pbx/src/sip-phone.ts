@@ -101,8 +101,7 @@ export function createSipPhone({ name, password, url, understands }: SipPhoneOpt
   /** RFC 3515: the status line of the transfer is the body. */
   function transferNotified(message: SipMessage): void {
     send(reply(message, '200 OK'))
-    const result = message.body.trim()
-    if (!result.startsWith('SIP/2.0 1')) transferResults.push(result)
+    transferResults.push(message.body.trim())
   }
 
   function notified(message: SipMessage, call: PhoneCall | undefined): void {
@@ -196,6 +195,10 @@ export function createSipPhone({ name, password, url, understands }: SipPhoneOpt
     get isRegistered(): boolean {
       return isAccepted && socket?.readyState === WebSocket.OPEN
     },
+    /** What the phone shows of the party of the newest call: its `From`. */
+    get caller(): string {
+      return [...calls.values()].at(-1)?.theirs ?? ''
+    },
     /** Ringing or not; the newest last. */
     get calls(): readonly { readonly isTalking: boolean }[] {
       return [...calls.values()].map(({ invite }) => ({ isTalking: invite === null }))
@@ -238,7 +241,7 @@ export function createSipPhone({ name, password, url, understands }: SipPhoneOpt
       const replaces = `${newest.id};to-tag=${tagOf(newest.theirs)};from-tag=${tagOf(newest.mine)}`
       refer(before, `${newest.target}?Replaces=${encodeURIComponent(replaces)}`)
     },
-    /** The status lines with which transfers were answered, the newest last. */
+    /** The status lines that the phone was sent of its transfers, provisional ones included, the newest last. */
     get transferResults(): readonly string[] {
       return [...transferResults]
     },

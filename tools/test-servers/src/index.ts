@@ -34,4 +34,6 @@ export {
   type ProviderName,
   startBackingServices,
 } from './start-backing-services.ts'
-export { temporaryFolder } from './temporary-folder.ts'
+export { temporaryFolder, temporaryFolderIn } from './temporary-folder.ts'
+export { joinTestRun, leaveTestRun } from './test-run/join-test-run.ts'
+export { openTestRun, type TestRun } from './test-run/test-run.ts'

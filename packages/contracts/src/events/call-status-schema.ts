@@ -71,12 +71,16 @@ const properties = {
   internal: { type: 'boolean', description: 'True for a call between two agents of the contact center.' },
   role: numberedSchema(LegRole, "This agent's part in the call."),
   remoteParty: describedObject('The other party.', {
-    uri: text('SIP or tel URI.'),
-    number: nullable(text('Phone number; null if the party has none.')),
+    uri: nullable(text('SIP or tel URI; null if the number is withheld or unknown.')),
+    number: nullable(text('Phone number; null if the party has none or withholds it.')),
     name: nullable(text('Display name; null if the platform does not know it.')),
     type: numberedSchema(PartyType, 'Kind of party.'),
   }),
-  cli: nullable(text('Caller number presented to the other party, as given to `dial`.')),
+  cli: nullable(
+    text(
+      'Caller number that the called party sees; `anonymous`: it is withheld; null: the platform chose or did not say.',
+    ),
+  ),
   device: nullable(text("The agent's device, in the platform's notation.")),
   correlationId: nullable(
     text('The `correlationId` given to the `dial` or `transfer` that caused this call or event.'),

@@ -81,12 +81,18 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 /** @throws Unparsable */
 export function parseJson(content: Buffer): unknown {
   try {
-    const text = utf8.decode(content)
-    return MAY_CHANGE_WHEN_WRITTEN.test(text) ? JSON.parse(text, keepAsWritten) : JSON.parse(text)
+    return parseExactly(utf8.decode(content))
   } catch (error) {
     throw new Unparsable('not JSON in UTF-8', { cause: error })
   }
 }
+
+/**
+ * Parses JSON so that `JSON.stringify` writes the same numbers again.
+ * @throws SyntaxError
+ */
+export const parseExactly = (text: string): unknown =>
+  MAY_CHANGE_WHEN_WRITTEN.test(text) ? JSON.parse(text, keepAsWritten) : JSON.parse(text)
 
 /** A number that JavaScript may write differently: with a point, an exponent, sixteen digits, or -0. */
 const MAY_CHANGE_WHEN_WRITTEN = /(?:"\s*:|[[,])\s*(?:-0|-?\d+(?:[.eE]|\d{15}))/

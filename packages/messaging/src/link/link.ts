@@ -4,7 +4,15 @@ import { type ChannelModel, connect } from 'amqplib'
 import { LRUCache } from 'lru-cache'
 import { createBrokerNodes } from './broker-nodes.ts'
 import { type RawConnection, writeDirectly } from './gather-writes.ts'
-import { type BrokerAddress, CONNECT_TIMEOUT_MS, closeInTime, isRefusal, type Session, toError } from './session.ts'
+import {
+  type BrokerAddress,
+  CONNECT_TIMEOUT_MS,
+  closeInTime,
+  isRefusal,
+  type Session,
+  toError,
+  verifiedBy,
+} from './session.ts'
 
 /** When a connection is lost or its set-up fails, the next node of the address is tried. */
 export interface LinkOptions extends BrokerAddress {
@@ -29,11 +37,17 @@ const REASONS_REMEMBERED = 100
 const REFUSED_CERTIFICATE =
   "RabbitMQ's certificate is not accepted; check AMQP_CA_FILE, and that the certificate is for the host in AMQP_URL"
 
-const REFUSED_LOGIN = 'RabbitMQ refuses the login; check user, password and virtual host in AMQP_URL; retrying'
+/** By the beginning of amqplib's message, which has no code and, once the login is accepted, hides RabbitMQ's words. */
+const REFUSED_CONNECTIONS: readonly (readonly [begins: string, message: string])[] = [
+  ['Handshake terminated by server: 403', 'RabbitMQ refuses the login; check user and password in AMQP_URL; retrying'],
+  [
+    'Expected ConnectionOpenOk; got <ConnectionClose',
+    "RabbitMQ accepts the login and refuses the virtual host: it does not exist, the user may not use it, or the user or the virtual host has reached its limit of connections (max-connections); RabbitMQ's log has the reason; retrying",
+  ],
+]
 
-/** amqplib gives these errors no code, and of a refused virtual host it hides RabbitMQ's words. */
-const isRefusedLogin = ({ message }: Error): boolean =>
-  /^Handshake terminated by server: 403|^Expected ConnectionOpenOk; got <ConnectionClose/.test(message)
+const refusedConnection = ({ message }: Error): string | undefined =>
+  REFUSED_CONNECTIONS.find(([begins]) => message.startsWith(begins))?.[1]
 
 /** Resolves without waiting for the broker; `changed` reports the first connection. */
 export async function openLink({ url, ca, name, log, setUp, changed }: LinkOptions) {
@@ -94,7 +108,7 @@ export async function openLink({ url, ca, name, log, setUp, changed }: LinkOptio
     keepAlive: true,
     timeout: CONNECT_TIMEOUT_MS,
     clientProperties: { connection_name: name },
-    ...(ca !== undefined && { ca }),
+    ...verifiedBy(ca),
     recovery: { initialDelay: FIRST_RETRY_MS, maxDelay: MAX_RETRY_MS, waitForConnect: false, setup: setUpModel },
   })
   recovering.on('error', () => {})
@@ -109,8 +123,9 @@ export async function openLink({ url, ca, name, log, setUp, changed }: LinkOptio
   })
   recovering.on('connect-failed', (error) => {
     if (closing) return
+    const refused = refusedConnection(error)
     // Access refused (403), or a queue or exchange exists with other arguments (406): retrying does not help.
-    if (isRefusedLogin(error)) log.error(REFUSED_LOGIN, { connection: name, error })
+    if (refused !== undefined) log.error(refused, { connection: name, error })
     else if (isRefusal(error, 403, 406)) log.error('RabbitMQ refuses the set-up; retrying', { connection: name, error })
     else if (isCertificateError(error)) log.error(REFUSED_CERTIFICATE, { connection: name, error })
     else if (!warned.has(error.message)) {

@@ -26,6 +26,7 @@ function asterisk(cutAt: number, joins: number[] = []) {
     endpointOf: () => null,
     shownAs: () => '',
     cliOf: () => '',
+    defaultNumber: '',
   }
   return { deps, done }
 }

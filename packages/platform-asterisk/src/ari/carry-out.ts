@@ -1,3 +1,4 @@
+import { WITHHELD } from '@switchhook/platform'
 import type { OpenLines } from '../open-lines.ts'
 import type { Parties } from '../parties.ts'
 import type { Action } from '../session/action.ts'
@@ -5,7 +6,7 @@ import type { Input } from '../session/input.ts'
 import { type AriClient, applicationPath, bridgePath, channelPath, type Query } from './ari-client.ts'
 import { DIALLED_VARIABLE, MARK_VARIABLE, markOf, type SessionName } from './channel-mark.ts'
 
-export interface CarryOutDeps extends Pick<Parties, 'endpointOf' | 'shownAs' | 'cliOf'> {
+export interface CarryOutDeps extends Pick<Parties, 'endpointOf' | 'shownAs' | 'cliOf' | 'defaultNumber'> {
   readonly ari: AriClient
   readonly app: string
   readonly ringSeconds: number
@@ -20,6 +21,8 @@ const AUTO_ANSWER = {
 }
 /** Otherwise Asterisk itself would connect a party who transfers at the phone to any number of the dialplan. */
 const TRANSFERS_LEFT_TO_US = { variable: 'PJSIP_TRANSFER_HANDLING()', value: 'ari-only' }
+/** The trunk sends the number with `Privacy: id` (RFC 3325). */
+const PROHIBITED = { 'CONNECTEDLINE(num-pres)': 'prohib', 'CONNECTEDLINE(name-pres)': 'prohib' }
 const EXISTS = 409
 /** Of a request to move a channel. Its end is reported by an event. */
 const NO_SUCH_CHANNEL = 400
@@ -83,7 +86,7 @@ export async function carryOut(deps: CarryOutDeps, session: SessionName, action:
       await move(deps, action)
       return undefined
     case 'transfer-progress': {
-      const states = action.isAccepted ? 'channel_answered' : 'channel_declined'
+      const states = `channel_${action.state}`
       await ari.request('POST', `${channelPath(action.channelId)}/transfer_progress`, { states })
       return undefined
     }
@@ -107,11 +110,13 @@ async function call(deps: CarryOutDeps, session: SessionName, action: Call) {
   if (action.kind === 'create') {
     const originator: Query = action.originator === null ? {} : { originator: action.originator }
     const query = { endpoint, app, appArgs: 'outside', channelId: action.channelId, ...originator }
-    const variables = { ...marked, 'CONNECTEDLINE(num)': deps.cliOf(action.cli) }
+    const cli = deps.cliOf(action.cli)
+    const shown = cli === WITHHELD ? { number: deps.defaultNumber, ...PROHIBITED } : { number: cli }
+    const { number, ...presentation } = shown
+    const variables = { ...marked, 'CONNECTEDLINE(num)': number, ...presentation }
     return ari.request('POST', '/channels/create', query, { variables })
   }
-  const shown = deps.shownAs(session.tenant, action.shows)
-  const callerId = `"${shown}" <${shown}>`
+  const callerId = deps.shownAs(session.tenant, action.shows)
   const query = { endpoint, app, appArgs: 'agent', timeout: String(ringSeconds), callerId }
   const variables = { ...marked, ...(action.autoAnswer && AUTO_ANSWER) }
   return ari.request('POST', channelPath(action.channelId), query, { variables })

@@ -1,6 +1,6 @@
 import { startDeadline } from '@switchhook/runtime'
 import { Agent, WebSocket } from 'undici'
-import { type AriServer, authorizationOf } from './ari-client.ts'
+import { type AriServer, authorizationOf, verifiedBy } from './ari-client.ts'
 import { type AriEvent, parseEvent } from './ari-model.ts'
 
 export interface EventSocketOptions {
@@ -22,7 +22,7 @@ export async function openEventSocket({ server, app, all, onEvent }: EventSocket
   url.protocol = server.url.protocol === 'https:' ? 'wss:' : 'ws:'
   url.searchParams.set('app', app)
   if (all === true) url.searchParams.set('subscribeAll', 'true')
-  const dispatcher = new Agent({ connect: server.ca === null ? {} : { ca: server.ca } })
+  const dispatcher = new Agent({ connect: verifiedBy(server) })
   const socket = new WebSocket(url, { headers: { authorization: authorizationOf(server) }, dispatcher })
 
   let isEnded = false

@@ -29,6 +29,11 @@ export type Action =
   | { readonly kind: 'leave'; readonly channelId: string; readonly bridge: string }
   /** A NOTIFY that makes the phone answer, or resume. */
   | { readonly kind: 'talk'; readonly channelId: string }
-  | { readonly kind: 'transfer-progress'; readonly channelId: string; readonly isAccepted: boolean }
+  /** How a transfer that a phone asked for has ended. Until then Asterisk tells the phone `100 Trying`. */
+  | {
+      readonly kind: 'transfer-progress'
+      readonly channelId: string
+      readonly state: 'answered' | 'declined' | 'unavailable'
+    }
   | { readonly kind: 'drop'; readonly channelId: string; readonly cause: number | null; readonly elsewhere: boolean }
   | { readonly kind: 'drop-bridge'; readonly bridge: string }

@@ -8,6 +8,8 @@ import {
   type HowEnded,
   hangup,
   isAgent,
+  outsideHolds,
+  type Party,
   refuse,
   ring,
   ringForCustomer,
@@ -134,11 +136,18 @@ function endedBy(draft: SessionDraft, line: string, how: HowEnded): EndedByParty
   return isAgents ? { agentUri: line } : 'outside'
 }
 
+const isOutside = (party: Party, line: string): boolean => party.kind === 'outside' && lineOf(party) === line
+
 function phoneHolds(draft: SessionDraft, channel: Channel, isHeld: boolean): void {
   if (channel.isHeldAtPhone === isHeld) return
   draft.put({ ...channel, isHeldAtPhone: isHeld })
   const { calls } = draft
   const talks = draft.liveCalls().filter((one) => one.phase === 'talking' && isIn(one, channel.line))
+  const waiting = talks.find(({ caller, called }) => [caller, called].some((one) => isOutside(one, channel.line)))
+  if (waiting !== undefined) {
+    const holder = isOutside(waiting.caller, channel.line) ? waiting.caller : waiting.called
+    return outsideHolds(calls, waiting, holder, isHeld)
+  }
   // During a consultation the phone serves that call, not the transferred one.
   const call = talks.find(({ transfer }) => transfer === null) ?? (isHeld ? undefined : talks[0])
   if (call === undefined) return

@@ -14,7 +14,7 @@ export function applyCommand(draft: SessionDraft, input: CommandInput): void {
   const { callId, agentUri } = input
   const call = draft.calls.call(callId)
   const leg = draft.calls.leg(callId, agentUri)
-  if (call === undefined || leg === undefined) return
+  if (call === undefined || leg === undefined) return applyAgentStep(draft.calls, input)
   if (input.kind === 'transfer') return transfer(draft, input, call)
   const channel = draft.channelOf(agentUri)
   const isRinging = input.kind === 'answer' && leg.state === CallState.alerting

@@ -40,14 +40,15 @@ export function beginDial(dial: Dial, atMs: number): Stepped {
 
 export interface Arrival extends Pick<Dial, 'tenant' | 'callId' | 'called' | 'refusal' | 'isUp'> {
   readonly channelId: string
-  /** The caller's number as Asterisk reports it. */
+  /** The caller's number as Asterisk reports it, or `WITHHELD`. */
   readonly from: string
+  readonly name?: string
 }
 
 /** An outside party calls an agent. The agent's leg begins when the phone rings. */
 export function beginArrival(arrival: Arrival, atMs: number): Stepped {
-  const { tenant, callId, channelId, from, called, refusal } = arrival
-  const caller = named({ kind: 'outside', address: from }, callId)
+  const { tenant, callId, channelId, from, name, called, refusal } = arrival
+  const caller = named({ kind: 'outside', address: from, ...(name !== undefined && { name }) }, callId)
   const group: CallGroup = { tenant, sessionId: callId, step: 0, calls: {}, legs: [], commands: [] }
   const draft = new SessionDraft(newSession(group, 1), atMs, { commandId: null })
   const call = draft.calls.putCall(newCall({ callId, phase: 'seized', caller, called }))

@@ -47,7 +47,7 @@ test('the call with the target becomes the consultation, and the phone keeps one
   const joined = join(call, other, how(call), AT_MS)
   expect(joined?.call).toEqual({ callId: idOf(call), agentUri: ALICE })
   expect(joined?.actions).toMatchObject([
-    { kind: 'transfer-progress', channelId: `${idOf(call)}-2`, isAccepted: true },
+    { kind: 'transfer-progress', channelId: `${idOf(call)}-2`, state: 'answered' },
     { kind: 'drop', channelId: `${idOf(call)}-2` },
   ])
   const session = joined?.session ?? call

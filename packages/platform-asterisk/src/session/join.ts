@@ -31,7 +31,7 @@ export function join(session: PbxSession, other: PbxSession, join: Join, atMs: n
   const consultation = talkOf(other, agentUri)
   if (call === undefined || consultation === undefined) return undefined
   const draft = new SessionDraft(merge(session, other), atMs, { commandId: null })
-  draft.actions.push({ kind: 'transfer-progress', channelId: channel.id, isAccepted: true })
+  draft.actions.push({ kind: 'transfer-progress', channelId: channel.id, state: 'answered' })
   // As in every consultation, the agent has one channel: the one that talks to the target.
   drop(draft, channel)
   consult(draft.calls, call, consultation, agentUri)
@@ -48,7 +48,7 @@ export function joinedBefore(session: PbxSession, { channelId, otherChannelId }:
     ({ transfer }) => transfer !== null && transfer.by === agentUri && transfer.consultation !== null,
   )
   if (agentUri === undefined || call === undefined || !channelIn(session, otherChannelId)) return undefined
-  const actions = [{ kind: 'transfer-progress', channelId, isAccepted: true }] as const
+  const actions = [{ kind: 'transfer-progress', channelId, state: 'answered' }] as const
   return { session, actions, later: [], call: { callId: call.callId, agentUri } }
 }
 
@@ -75,6 +75,7 @@ const merge = (session: PbxSession, other: PbxSession): PbxSession => ({
   channels: [...session.channels, ...other.channels],
   bridges: [...session.bridges, ...other.bridges],
   pendingAnswers: [...session.pendingAnswers, ...other.pendingAnswers],
+  referrals: [...session.referrals, ...other.referrals],
 })
 
 /** Reports both calls as an attended transfer whose target has answered. */

@@ -2,7 +2,7 @@ import { type CallId, CallState, type CommandId } from '@switchhook/contracts'
 import { type Call, Draft, type DraftContext, type Party } from '@switchhook/platform'
 import type { Action } from './action.ts'
 import type { Input } from './input.ts'
-import { type Channel, isLive, lineOf, type PbxSession, type PendingAnswer } from './session.ts'
+import { type Channel, isLive, lineOf, type PbxSession, type PendingAnswer, type Referral } from './session.ts'
 
 export interface LaterInput {
   readonly input: Input
@@ -19,6 +19,7 @@ export class SessionDraft {
   readonly #channels: Map<string, Channel>
   bridges: readonly string[]
   pendingAnswers: readonly PendingAnswer[]
+  referrals: readonly Referral[]
   /** A command that was accepted and takes effect with a later input. */
   accepted: CommandId | null = null
   #named: number
@@ -30,6 +31,7 @@ export class SessionDraft {
     this.#channels = new Map(before.channels.map((channel) => [channel.id, channel]))
     this.bridges = before.bridges
     this.pendingAnswers = before.pendingAnswers
+    this.referrals = before.referrals
     this.#named = before.named
   }
 
@@ -90,6 +92,7 @@ export class SessionDraft {
       bridges: this.bridges,
       named: this.#named,
       pendingAnswers: this.pendingAnswers,
+      referrals: this.referrals,
     }
   }
 }

@@ -41,6 +41,15 @@ export interface PendingAnswer {
   readonly how: RemoteAnswer
 }
 
+/** A transfer that an agent has asked for at the phone. The phone is told how it ended (RFC 3515). */
+export interface Referral {
+  readonly channelId: string
+  readonly callId: CallId
+  readonly agentUri: string
+  /** The step that began the transfer. */
+  readonly begunAt: number | undefined
+}
+
 /** How an agent's ringing phone can be made to answer. */
 export type RemoteAnswer =
   /** By a NOTIFY with `Event: talk`. */
@@ -59,6 +68,7 @@ export interface PbxSession {
   /** How many names of channels and outside lines have been given. */
   readonly named: number
   readonly pendingAnswers: readonly PendingAnswer[]
+  readonly referrals: readonly Referral[]
 }
 
 /** The line of a party: the key of its channel. */
@@ -80,6 +90,7 @@ export const newSession = (group: CallGroup, named: number): PbxSession => ({
   bridges: [],
   named,
   pendingAnswers: [],
+  referrals: [],
 })
 
 export const newChannel = (channel: Pick<Channel, 'id' | 'line' | 'origin' | 'askedAtMs'>): Channel => ({

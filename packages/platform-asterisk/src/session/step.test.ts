@@ -452,24 +452,63 @@ describe('at the phone, during a consultation', () => {
   })
 
   test.each([
-    ['another number is declined', { kind: 'outside', address: '+15550199' }, false],
-    ['the consulted agent is accepted', agent(BOB), true],
-  ] as const)('a blind transfer to %s', (_what, target, isAccepted) => {
+    ['another number is declined', { kind: 'outside', address: '+15550199' }, 'declined'],
+    ['the consulted agent is accepted', agent(BOB), 'answered'],
+  ] as const)('a blind transfer to %s', (_what, target, state) => {
     const { session } = steps.stepped
     steps.on({ kind: 'phone-transfers', channelId: phone(), target: { ...target, asked: 'x', refusal: null } })
-    expect(steps.stepped.actions).toEqual([{ kind: 'transfer-progress', channelId: phone(), isAccepted }])
+    expect(steps.stepped.actions).toEqual([{ kind: 'transfer-progress', channelId: phone(), state }])
     expect(steps.stepped.session.group.legs).toEqual(session.group.legs)
   })
 })
 
-test('a blind transfer at the phone that is reported twice is accepted twice, and its target is called once', () => {
-  const steps = talking()
-  const target = { kind: 'outside', address: '+15550199', asked: '+15550199', refusal: null } as const
-  const transfers: Input = { kind: 'phone-transfers', channelId: steps.id(2), target }
-  const accepted = { kind: 'transfer-progress', channelId: steps.id(2), isAccepted: true }
-  expect(steps.on(transfers).asked).toContain('create 5')
-  expect(steps.stepped.actions).toContainEqual(accepted)
-  expect(steps.on(transfers).stepped.actions).toEqual([accepted])
+describe('a blind transfer at the phone', () => {
+  const told = ({ stepped }: Steps) =>
+    stepped.actions.flatMap((action) => (action.kind === 'transfer-progress' ? [action.state] : []))
+  const begun = (): Steps => {
+    const steps = talking()
+    const target = { ...agent(BOB), asked: '8102', refusal: null } as const
+    return steps.on({ kind: 'phone-transfers', channelId: steps.id(2), target })
+  }
+
+  test('that is reported twice calls its target once', () => {
+    const steps = begun()
+    expect(steps.asked).toContain('originate 4')
+    const target = { ...agent(BOB), asked: '8102', refusal: null } as const
+    expect(steps.on({ kind: 'phone-transfers', channelId: steps.id(2), target }).asked).toEqual([])
+  })
+
+  test('tells the phone that the target has answered, before the channel ends, and nothing earlier', () => {
+    const steps = begun()
+    expect(told(steps)).toEqual([])
+    expect(told(steps.on({ kind: 'ringing', channelId: steps.id(4) }))).toEqual([])
+    steps.on({ kind: 'ready', channelId: steps.id(4), isUp: true })
+    expect(steps.asked.slice(0, 2)).toEqual(['transfer-progress 2', 'drop 2'])
+    expect(told(steps)).toEqual(['answered'])
+  })
+
+  test.each<[string, Input[], string]>([
+    ['is busy', [], 'unavailable'],
+    ['declines', [{ kind: 'ringing', channelId: '4' }], 'declined'],
+  ])('whose target %s tells the phone the failure', (_how, before, state) => {
+    const steps = begun()
+    steps.on(...before.map((input) => ({ ...input, channelId: steps.id(4) }) as Input))
+    const cause = state === 'declined' ? 21 : 17
+    expect(told(steps.on({ kind: 'gone', channelId: steps.id(4), cause, sipCode: null }))).toEqual([state])
+    expect(steps.state).toBe(CallState.connected)
+  })
+
+  test('to a target that is known to be busy tells the phone the failure at once', () => {
+    const steps = talking()
+    const target = { ...agent(BOB), asked: '8102', refusal: 'busy' } as const
+    expect(told(steps.on({ kind: 'phone-transfers', channelId: steps.id(2), target }))).toEqual(['unavailable'])
+  })
+
+  test('of a phone that has hung up tells nothing', () => {
+    const steps = begun().on({ kind: 'gone', channelId: 'x', cause: 16, sipCode: null })
+    steps.on({ kind: 'gone', channelId: steps.id(2), cause: 16, sipCode: null })
+    expect(told(steps.on({ kind: 'ringing', channelId: steps.id(4) }))).toEqual([])
+  })
 })
 
 test.each([

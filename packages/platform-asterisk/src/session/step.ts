@@ -1,11 +1,12 @@
 import { CallState, type CommandId } from '@switchhook/contracts'
-import { deviceOffline, failedCommand, isSameParty } from '@switchhook/platform'
+import { deviceOffline, failedCommand } from '@switchhook/platform'
 import type { Action } from './action.ts'
 import { applyChannelInput } from './apply-channel-input.ts'
 import { applyCommand } from './apply-command.ts'
 import { applyList } from './apply-list.ts'
 import type { Input } from './input.ts'
 import { applyLineInput, closeLine } from './open-line.ts'
+import { phoneTransfers, tellPhones } from './phone-transfer.ts'
 import { planChannels } from './plan-channels.ts'
 import type { PbxSession } from './session.ts'
 import { type LaterInput, SessionDraft } from './session-draft.ts'
@@ -35,6 +36,8 @@ export function step(session: PbxSession, input: Input, atMs: number, busyElsewh
 
 /** Ends the step: requests the channels and bridges that the calls need now. */
 export function finishStep(draft: SessionDraft): Stepped {
+  // First: a phone whose transfer has succeeded is told before its channel ends.
+  tellPhones(draft)
   planChannels(draft)
   return { session: draft.finish(), actions: draft.actions, later: draft.later }
 }
@@ -76,22 +79,4 @@ function answerOverdue(draft: SessionDraft, commandId: CommandId): void {
   draft.pendingAnswers = draft.pendingAnswers.filter((one) => one !== pending)
   const leg = draft.calls.leg(pending.callId, pending.agentUri)
   if (leg?.state === CallState.alerting) draft.calls.report(leg, { failedCommand: failedCommand('answer', commandId) })
-}
-
-/** Asterisk leaves the transfer to the adapter, which applies it like the command. */
-function phoneTransfers(draft: SessionDraft, input: Extract<Input, { kind: 'phone-transfers' }>): void {
-  const line = draft.channel(input.channelId)?.line ?? ''
-  const call = draft.calls.callsOf(line).find(({ callId }) => {
-    const state = draft.calls.leg(callId, line)?.state
-    return state === CallState.connected || state === CallState.held
-  })
-  if (call !== undefined) {
-    const { callId } = call
-    const transfer = { callId, agentUri: line, commandId: null, correlationId: null, consultationCallId: null }
-    applyCommand(draft, { kind: 'transfer', ...transfer, target: input.target })
-  }
-  const transfer = call && draft.calls.call(call.callId)?.transfer
-  // The event may come twice, and another transfer of the agent may be pending.
-  const isAccepted = transfer?.by === line && isSameParty(transfer.target, input.target)
-  draft.actions.push({ kind: 'transfer-progress', channelId: input.channelId, isAccepted })
 }

@@ -119,8 +119,10 @@ async function openAsteriskLab() {
     /** Asterisk ends the channel of a phone. @param cause Q.850 */
     async endChannelOf(name: string, cause: string): Promise<void> {
       const { channels } = await readCalls(ari)
-      const id = channels.find((channel) => channel.name.startsWith(`PJSIP/${name}-`))?.id ?? ''
-      await ari.request('DELETE', channelPath(id), { reason_code: cause })
+      // A channel of an earlier test may be ending.
+      const own = channels.filter((channel) => channel.name.startsWith(`PJSIP/${name}-`))
+      const newest = own.toSorted((a, b) => a.creationtime.localeCompare(b.creationtime)).at(-1)
+      await ari.request('DELETE', channelPath(newest?.id ?? ''), { reason_code: cause })
     },
     /** Opens a new adapter after all calls have been ended. */
     async open(observer: Observer, answer: PbxAgent['answer'], ringSeconds = RING_SECONDS): Promise<LabHarness> {
@@ -213,6 +215,12 @@ function openHarness(
   }
   const nameOf = (agentUri: string): string => PEOPLE.find(({ name }) => uriOf(name) === agentUri)?.name ?? ''
 
+  async function customerOf(callId: CallId): Promise<string> {
+    // A transfer may have given the customer's call another id.
+    const newest = (await world().channels()).findLast(({ state }) => state === 'Up')
+    return callers.get(callId) ?? newest?.id ?? ''
+  }
+
   return {
     platform: answer === 'connected' ? withLines() : platform,
     memory,
@@ -236,11 +244,8 @@ function openHarness(
       callers.set(callId, channelId)
       return callId
     },
-    async hangupRemotely(callId) {
-      // A transfer may have given the customer's call another id.
-      const newest = (await world().channels()).findLast(({ state }) => state === 'Up')
-      await world().hangup(callers.get(callId) ?? newest?.id ?? '')
-    },
+    hangupRemotely: async (callId) => world().hangup(await customerOf(callId)),
+    holdRemotely: async (callId, isHeld) => world().hold(await customerOf(callId), isHeld),
     async setDevice(agentUri, online) {
       if (online) await phone(nameOf(agentUri)).register()
       else phone(nameOf(agentUri)).die()

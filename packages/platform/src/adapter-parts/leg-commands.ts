@@ -8,7 +8,8 @@ export function legCommands<Callee extends Party>({
   legsOf,
   partyOf,
 }: {
-  readonly apply: (command: LegCommand, step: AgentStep<Callee>) => Promise<void>
+  /** False: there is no such call. */
+  readonly apply: (command: LegCommand, step: AgentStep<Callee>) => Promise<boolean>
   readonly legsOf: Platform['lookUp']
   readonly partyOf: (tenant: Tenant, address: string) => Callee | Promise<Callee>
 }): Pick<Platform, 'answer' | 'resume' | 'hangup' | 'hold' | 'completeTransfer' | 'transfer'> {
@@ -39,7 +40,7 @@ export function legCommands<Callee extends Party>({
     async transfer(command) {
       const { correlationId, consultationCallId, target: asked } = command
       const target = { ...(await partyOf(command.tenant, asked)), asked }
-      await apply(command, { kind: 'transfer', ...legOf(command), correlationId, consultationCallId, target })
+      return apply(command, { kind: 'transfer', ...legOf(command), correlationId, consultationCallId, target })
     },
   }
 }

@@ -38,7 +38,7 @@ interface Alias {
 }
 
 /** Of an alias: longer than any call. */
-const ALIAS_KEPT_MS = 24 * 60 * 60_000
+const ALIAS_KEPT_MS = 30 * 24 * 60 * 60_000
 
 export async function readByCall(
   storage: Pick<AdapterStorage, 'read'>,

@@ -14,11 +14,25 @@ import { beginTransfer, cancelTransfer, targetAnswered } from './transfers.ts'
 export function applyAgentStep(draft: Draft, step: AgentStep): void {
   const call = draft.call(step.callId)
   const leg = draft.leg(step.callId, step.agentUri)
-  if (call === undefined || leg === undefined) return
+  if (call === undefined || leg === undefined) return applyToConsultation(draft, step)
   const { kind, commandId } = step
   if (hasResult(leg.state, kind) || isTransferRepeat(call, step)) return reportDone(draft, leg, step)
   const isCarriedOut = step.isInVain !== true && carryOut(draft, step, call, leg)
   if (!isCarriedOut && commandId !== null) draft.report(leg, { failedCommand: failedCommand(kind, commandId) })
+}
+
+/**
+ * The command has crossed the end of the leg: the customer of a transfer hung up, and the consultation goes on. The agent
+ * who hangs up wants to be free, so the consultation ends. Another command is reported there, because no report may follow the
+ * end of a leg.
+ */
+function applyToConsultation(draft: Draft, step: AgentStep): void {
+  const { agentUri, kind, commandId } = step
+  const consultation = draft.call(draft.lastTransferOf(step.callId, agentUri)?.otherCallId ?? null)
+  const leg = consultation && draft.leg(consultation.callId, agentUri)
+  if (consultation === undefined || leg === undefined) return
+  if (kind === 'hangup') hangup(draft, consultation, agentUri)
+  else if (commandId !== null) draft.report(leg, { failedCommand: failedCommand(kind, commandId) })
 }
 
 /** The agent's transfer to this target already goes on without a consultation. */

@@ -12,7 +12,14 @@ export type Party =
    * `address` as dialled, or as received from the caller. At Asterisk, `line` tells two parties with one number apart.
    * `holds`: the party has put the other one on hold, whoever that is after a transfer.
    */
-  | { readonly kind: 'outside'; readonly address: string; readonly line?: string; readonly holds?: true }
+  | {
+      readonly kind: 'outside'
+      readonly address: string
+      /** As the platform knows it. */
+      readonly name?: string
+      readonly line?: string
+      readonly holds?: true
+    }
 
 export interface PendingTransfer {
   /** The agent who transfers. */

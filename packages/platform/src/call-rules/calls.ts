@@ -81,11 +81,19 @@ export function remote(draft: Draft, call: Call, action: RemoteAction): void {
     const unanswered = isCaller ? ENDINGS.cancelled : ENDINGS.rejected
     endCall(draft, call, call.phase === 'talking' ? ENDINGS.normal : unanswered, 'outside')
   } else if (call.phase === 'talking') {
-    const remoteHeld = action === 'hold'
-    for (const leg of draft.legsOf(call.callId)) {
-      // The target of a transfer does not talk yet.
-      if (leg.state !== CallState.alerting && leg.remoteHeld !== remoteHeld) draft.report(leg, { remoteHeld })
-    }
+    outsideHolds(draft, call, isCaller ? call.caller : call.called, action === 'hold')
+  }
+}
+
+/** An outside party puts the other one on hold, or resumes. */
+export function outsideHolds(draft: Draft, call: Call, party: Party, remoteHeld: boolean): void {
+  if (party.kind !== 'outside' || (party.holds === true) === remoteHeld) return
+  const { holds: _before, ...rest } = party
+  const now: Party = remoteHeld ? { ...rest, holds: true } : rest
+  draft.putCall({ ...call, ...(party === call.caller ? { caller: now } : { called: now }) })
+  for (const leg of draft.legsOf(call.callId)) {
+    // The target of a transfer does not talk yet.
+    if (leg.state !== CallState.alerting && leg.remoteHeld !== remoteHeld) draft.report(leg, { remoteHeld })
   }
 }
 

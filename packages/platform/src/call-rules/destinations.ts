@@ -1,5 +1,5 @@
 import { PartyType, type RemoteParty } from '@switchhook/contracts'
-import { numberOf } from '../call-model/address.ts'
+import { isSipUri, numberOf } from '../call-model/address.ts'
 import { type DeviceState, ENDINGS, type HowEnded, type Party } from './call-group.ts'
 
 /** Time until the called party is found. */
@@ -46,11 +46,8 @@ const AFTER_SECONDS = /^\+1555011([0-9])$/
 const ANY_NUMBER = answers(2_500)
 const NO_SUCH_ADDRESS: Behaviour = { failure: ENDINGS.badAddress }
 
-/** No outside party has a longer number, separators included. */
-const POSSIBLE = /^(?:tel:)?\+?.{1,31}$/i
-
 function behaviourOf(address: string): Behaviour {
-  const number = possibleNumber(address)
+  const number = numberOf(address)
   if (number === null) return NO_SUCH_ADDRESS
   const seconds = AFTER_SECONDS.exec(number)?.[1]
   return FIXED[number] ?? (seconds === undefined ? ANY_NUMBER : answers(Number(seconds) * 1_000))
@@ -66,12 +63,11 @@ export const failureOf = (party: Party, device: DeviceState): HowEnded | undefin
 export const answerOf = (party: Party): Answering | undefined =>
   party.kind === 'outside' ? behaviourOf(party.address).answer : undefined
 
-const possibleNumber = (address: string): string | null => (POSSIBLE.test(address) ? numberOf(address) : null)
-
 /** A party as the other one sees it. Outside numbers of up to five digits are extensions. */
 export function remotePartyOf(party: Party): RemoteParty {
   if (party.kind === 'agent') return { uri: party.agentUri, number: null, name: null, type: PartyType.agent }
-  const number = possibleNumber(party.address)
+  const number = numberOf(party.address)
   const type = number !== null && /^[0-9]{1,5}$/.test(number) ? PartyType.extension : PartyType.external
-  return { uri: number === null ? party.address : `tel:${number}`, number, name: null, type }
+  const uri = number === null ? (isSipUri(party.address) ? party.address : null) : `tel:${number}`
+  return { uri, number, name: party.name ?? null, type }
 }

@@ -93,6 +93,12 @@ export class Draft {
     return customer.kind === 'agent' ? this.leg(call.callId, customer.agentUri) : undefined
   }
 
+  /** Whether a party of the call has put the other one on hold. */
+  isHolding(callId: CallId, party: Party): boolean {
+    if (party.kind === 'outside') return party.holds === true
+    return this.leg(callId, party.agentUri)?.state === CallState.held
+  }
+
   /** Whether the agent who transfers this call talks or dials in another one, its consultation excepted. */
   isTransferrerBusy({ callId, transfer }: Call): boolean {
     if (transfer === null) return false

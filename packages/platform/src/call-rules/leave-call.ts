@@ -84,7 +84,7 @@ export function completeTransfer(draft: Draft, call: Call, leaving: Leaving = 'c
   const now: PendingTransfer = { ...transfer, target: consulted.party }
   if (consulted.isTalking) {
     leaveLeg(draft, original, by, leaving)
-    return connectTarget(draft, call, now, draft.targetsCallId(call, now.target))
+    return connectTarget(draft, call, now, draft.targetsCallId(call, now.target), consulted.isHolding)
   }
   if (leaving === 'completed') draft.report(original, { consultation: null })
   else draft.endLeg(original, leaving, 'switch')
@@ -102,10 +102,11 @@ function whoIsConsulted(draft: Draft, consultation: Call, by: string) {
   const { transfer, phase } = consultation
   if (transfer?.isAbandoned === true) {
     stopRinging(draft, consultation, 'cancelled')
-    return { party: transfer.target, isTalking: false }
+    return { party: transfer.target, isTalking: false, isHolding: false }
   }
   cancelTransfer(draft, consultation)
-  return { party: otherParty(consultation, by), isTalking: phase === 'talking' }
+  const party = otherParty(consultation, by)
+  return { party, isTalking: phase === 'talking', isHolding: draft.isHolding(consultation.callId, party) }
 }
 
 /** The agent's device is lost: the agent's transfers continue without the agent, and all other calls end. */

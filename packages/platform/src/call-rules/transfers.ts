@@ -182,10 +182,20 @@ export function endTransferred(draft: Draft, leg: LegReport | undefined, by: str
   draft.endLeg(leg, ENDINGS.transferred, { agentUri: by }, { transfer: transfer ?? null })
 }
 
-/** Connects the customer to the target, whose leg is in `inCall`. */
-export function connectTarget(draft: Draft, call: Call, pending: PendingTransfer, inCall: CallId): void {
+/**
+ * Connects the customer to the target, whose leg is in `inCall`. A party who has put the other one on hold still does.
+ * @param isTargetHolding the target was consulted, and has put the consultation on hold
+ */
+export function connectTarget(
+  draft: Draft,
+  call: Call,
+  pending: PendingTransfer,
+  inCall: CallId,
+  isTargetHolding = false,
+): void {
   const { by, target } = pending
   const customer = otherParty(call, by)
+  const isCustomerHolding = draft.isHolding(call.callId, customer)
   const targetsTransfer = transferOfTarget(draft, call, pending, { inCall, status: TransferStatus.completed })
   const next: Call = {
     ...call,
@@ -201,25 +211,24 @@ export function connectTarget(draft: Draft, call: Call, pending: PendingTransfer
   const transferred = customerLeg?.transfer ? { ...customerLeg.transfer, status: TransferStatus.completed } : null
   if (inCall === call.callId) {
     const remote = { internal: target.kind === 'agent', remoteParty: remotePartyOf(target) }
-    draft.report(customerLeg, { ...remote, remoteHeld: false, transfer: transferred })
+    draft.report(customerLeg, { ...remote, remoteHeld: isTargetHolding, transfer: transferred })
   } else if (customerLeg !== undefined) {
     // The target cannot have a second leg of this call, so a customer who is an agent moves to the target's call.
     draft.endLeg(customerLeg, ENDINGS.transferred, { agentUri: by }, { transfer: transferred })
     const { direction, role } = customerLeg
     const transfer = transferred && { ...transferred, otherCallId: call.callId }
-    draft.addLeg(next, customer, target, { state: CallState.connected, direction, role, transfer })
+    const talk = { state: isCustomerHolding ? CallState.held : CallState.connected, remoteHeld: isTargetHolding }
+    draft.addLeg(next, customer, target, { ...talk, direction, role, transfer })
   }
   if (target.kind === 'outside') return scheduleBehaviour(draft, next, target)
   const ringing = draft.leg(inCall, target.agentUri)
-  if (ringing !== undefined) {
-    return draft.report(ringing, { state: CallState.connected, transfer: targetsTransfer })
-  }
-  draft.addLeg(next, target, customer, {
-    state: CallState.connected,
-    direction: Direction.inbound,
-    role: LegRole.transferTarget,
+  const talk = {
+    state: isTargetHolding ? CallState.held : CallState.connected,
+    remoteHeld: isCustomerHolding,
     transfer: targetsTransfer,
-  })
+  }
+  if (ringing !== undefined) return draft.report(ringing, talk)
+  draft.addLeg(next, target, customer, { ...talk, direction: Direction.inbound, role: LegRole.transferTarget })
 }
 
 /** Ends the leg of a target that rings for the customer. The call itself continues. */

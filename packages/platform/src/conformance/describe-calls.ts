@@ -149,6 +149,11 @@ export function describeCalls(fixture: Fixture): void {
     expect(await fixture.platform.lookUp(fixture.harness.tenant, newCallId())).toEqual([])
   })
 
+  test('a command on a call that the platform does not know resolves to false', async () => {
+    expect(await fixture.platform.hangup(fixture.leg(newCallId()))).toBe(false)
+    expect(await fixture.platform.hangup(fixture.leg(await fixture.dial(fixture.bob)))).toBe(true)
+  })
+
   test('an agent is found in its own tenant only', async () => {
     const { platform, alice: agentUri } = fixture
     const { tenant } = fixture.harness

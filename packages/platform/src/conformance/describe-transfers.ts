@@ -119,6 +119,31 @@ export function describeTransfers(fixture: Fixture): void {
       await fixture.answer(callId, fixture.bob)
     })
 
+    test('of a customer who holds: the new party is on hold until the customer resumes', async () => {
+      const callId = await fixture.customerCall()
+      await fixture.harness.holdRemotely(callId, true)
+      await fixture.harness.until(() => fixture.latest(callId)?.remoteHeld === true)
+      await fixture.transfer(callId, fixture.bob)
+      await fixture.answer(callId, fixture.bob)
+      expect(fixture.latest(callId, fixture.bob)).toMatchObject({ state: connected, remoteHeld: true })
+      await fixture.harness.holdRemotely(callId, false)
+      await fixture.harness.until(() => fixture.latest(callId, fixture.bob)?.remoteHeld === false)
+    })
+
+    test('of a colleague who holds leaves the colleague on hold with the new party', async () => {
+      const callId = await fixture.colleagueCall()
+      const { carol } = fixture.harness
+      await fixture.platform.hold(fixture.leg(callId, fixture.bob))
+      await fixture.untilState(callId, held, fixture.bob)
+      await fixture.transfer(callId, carol)
+      await fixture.answer(callId, carol)
+      await fixture.untilState(callId, ended)
+      expect(fixture.latest(callId, fixture.bob)).toMatchObject({ state: held, remoteParty: { uri: carol } })
+      expect(fixture.latest(callId, carol)).toMatchObject({ state: connected, remoteHeld: true })
+      await fixture.platform.resume(fixture.talk(callId, fixture.bob))
+      await fixture.harness.until(() => fixture.latest(callId, carol)?.remoteHeld === false)
+    })
+
     test('whose target fails after the agent has left calls the agent back, in a call with a new id', async () => {
       const callId = await fixture.customerCall()
       await fixture.transfer(callId, fixture.harness.addresses.neverAnswers)
@@ -177,6 +202,44 @@ export function describeTransfers(fixture: Fixture): void {
       const [callId, consultation] = await fixture.answeredConsultation()
       await fixture.platform.hangup(fixture.leg(which === 'original' ? callId : consultation))
       expect(await fixture.untilState(callId, ended)).toMatchObject({ endReason: 9 })
+      await fixture.untilState(callId, connected, fixture.bob)
+    })
+
+    test.each(['alerting', 'connected'] as const)(
+      'whose customer hangs up while the agent does, ends the consultation of a target who is %s',
+      async (targets) => {
+        const [callId, consultation] = await fixture.consultation()
+        await fixture.untilState(consultation, alerting, fixture.bob)
+        if (targets === 'connected') await fixture.answer(consultation, fixture.bob)
+        await fixture.harness.hangupRemotely(callId)
+        await fixture.untilState(callId, ended)
+        const hangup = fixture.leg(callId)
+        await fixture.platform.hangup(hangup)
+        expect(await fixture.untilState(consultation, ended)).toMatchObject({ commandId: hangup.commandId })
+        await fixture.untilState(consultation, ended, fixture.bob)
+      },
+    )
+
+    test('whose customer hangs up while the agent completes it, reports the completion as failed', async () => {
+      const [callId, consultation] = await fixture.answeredConsultation()
+      await fixture.harness.hangupRemotely(callId)
+      await fixture.untilState(callId, ended)
+      const command = { ...fixture.leg(callId), correlationId: null }
+      await fixture.platform.completeTransfer(command)
+      await fixture.harness.until(() => fixture.latest(consultation)?.commandResult !== null)
+      expect(fixture.latest(consultation)).toMatchObject({
+        state: connected,
+        commandResult: { commandId: command.commandId, command: CommandNumber.transfer, result: 2 },
+      })
+    })
+
+    test('whose target holds the consultation leaves the customer on hold', async () => {
+      const [callId, consultation] = await fixture.answeredConsultation()
+      await fixture.platform.hold(fixture.leg(consultation, fixture.bob))
+      await fixture.untilState(consultation, held, fixture.bob)
+      await fixture.platform.completeTransfer({ ...fixture.leg(callId), correlationId: null })
+      expect(await fixture.untilState(callId, held, fixture.bob)).toMatchObject({ held: true, remoteHeld: false })
+      await fixture.platform.resume(fixture.talk(callId, fixture.bob))
       await fixture.untilState(callId, connected, fixture.bob)
     })
 

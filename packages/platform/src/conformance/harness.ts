@@ -16,6 +16,8 @@ export interface Harness {
   /** An outside party rings an agent. Resolves to the new call. */
   readonly ring: (agentUri: string) => Promise<CallId>
   readonly hangupRemotely: (callId: CallId) => Promise<void>
+  /** The customer puts the agent on hold, or resumes. */
+  readonly holdRemotely: (callId: CallId, isHeld: boolean) => Promise<void>
   readonly setDevice: (agentUri: string, online: boolean) => Promise<void>
   /** Cuts the adapter off from the platform or its storage (`true`), or connects it again. */
   readonly cutOff: (isCut: boolean) => void

@@ -11,6 +11,7 @@ import {
   networks,
   optional,
   port,
+  text,
   url,
 } from './fields.ts'
 
@@ -65,13 +66,18 @@ export const commonFields = {
   ...amqpFields,
   ...redisFields,
   NODE_ENV: described(
-    '`production` refuses a Redis without AOF or with eviction, webhook URLs with `http`, and a missing `SECRET_KEYS`.',
+    '`production` refuses a Redis without AOF or with eviction, webhook URLs and issuers with `http`, and `SECRET_KEYS` that are missing or can be guessed.',
     choice(['development', 'test', 'production'], 'development'),
   ),
   LOG_LEVEL: described('`error`, `warn`, `info` or `debug`.', choice(['error', 'warn', 'info', 'debug'], 'info')),
   SHUTDOWN_GRACE: described(
     'Time limit for finishing work after SIGTERM. Must exceed `DELIVERY_TIMEOUT`.',
     duration('30s'),
+  ),
+  LISTEN_HOST: described(
+    'Address of this machine that the ports listen on, such as `127.0.0.1`.',
+    optional(text()),
+    'all addresses',
   ),
   HEALTH_PORT: described(
     'Port of `/healthz`, `/readyz` and `/metrics`, which need no token; 0: any free port.',
@@ -80,7 +86,16 @@ export const commonFields = {
   ...tracingFields,
 }
 
+/** Base images and debugging sessions leave it behind. Node.js then accepts any certificate, also of a forger. */
+export const isTlsUnverified = (env: NodeJS.ProcessEnv = process.env): boolean =>
+  env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0'
+
 export const commonRules = [...amqpRules, ...redisRules]
+
+export const tlsVerifiedInProduction = ({ NODE_ENV }: { readonly NODE_ENV: string }): string | undefined =>
+  NODE_ENV === 'production' && isTlsUnverified()
+    ? 'NODE_TLS_REJECT_UNAUTHORIZED is 0, so forged certificates would be accepted; unset it (AMQP_CA_FILE, REDIS_CA_FILE and NODE_EXTRA_CA_CERTS name authorities of your own)'
+    : undefined
 
 /** Variables that several services read, with the same meaning in each. */
 export const sharedFields = {

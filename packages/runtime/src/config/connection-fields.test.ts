@@ -49,6 +49,63 @@ test('user and password apply to every URL, whatever characters they contain', (
   expect(redis).toBe('redis://user:p%40ss%2Fw%3Ard%25@h/2')
 })
 
+test.each(['p@ss', ' p@ss ', 'p@ss\n', 'p@ss\r\n\n', '\ufeffp@ss', '\ufeff p@ss\n'])(
+  'the password %j is read without the white space around it, from a variable and from a file',
+  (pasted) => {
+    const path = join(folder, 'pasted')
+    writeFileSync(path, pasted)
+    for (const env of [{ REDIS_PASSWORD: pasted }, { REDIS_PASSWORD_FILE: path }]) {
+      expect(redisAddress(load(env)).url).toEqual(['redis://:p%40ss@h'])
+    }
+    const login = load({ AMQP_USERNAME: ` u${pasted}`, AMQP_PASSWORD_FILE: path })
+    expect(amqpAddress(login).url).toEqual([`amqp://u${encodeURIComponent(pasted.trimEnd())}:p%40ss@h`])
+  },
+)
+
+test.each(['secret\nmore', 'sec\u0000ret', 'sec\tret'])('the password %j ends the start', (pasted) => {
+  const path = join(folder, 'pasted')
+  writeFileSync(path, pasted)
+  expect(() => load({ REDIS_PASSWORD: pasted })).toThrow(/REDIS_PASSWORD must be one line without control characters/)
+  expect(() => load({ REDIS_PASSWORD_FILE: path })).toThrow(/REDIS_PASSWORD_FILE must be .* one line without control/)
+})
+
+test.each(['#', '/', '?', '%', '@', '%zz'])('an unencoded %s in the password of a URL ends the start', (character) => {
+  for (const [name, scheme] of [
+    ['AMQP_URL', 'amqp'],
+    ['REDIS_URL', 'redis'],
+  ]) {
+    const given = () => load({ [name ?? '']: `${scheme}://user:12${character}secret@h:1/0` })
+    expect(given).toThrow(new RegExp(`${name} must have its user and password percent-encoded`))
+    expect(given).not.toThrow(/secret/)
+  }
+})
+
+test.each<[string, RegExp]>([
+  ['amqp://h?heartbeat=abc', /AMQP_URL has a value of the parameter heartbeat that does not work/],
+  ['amqp://h?heartbeat=-1', /heartbeat/],
+  ['amqp://a?heartbeat=5,amqp://b?heartbeat=', /heartbeat/],
+  ['amqp://h?frameMax=100', /frameMax/],
+  ['amqp://h?channelMax=abc', /channelMax/],
+  [
+    'amqp://h?connection_timeout=5',
+    /"connection_timeout"; the parameters that are taken: heartbeat, channelMax, frameMax/,
+  ],
+  ['redis://h?lazyConnect=true', /REDIS_URL has the parameter "lazyConnect"; the parameters that are taken: family/],
+  ['rediss://h?family=5', /family/],
+  ['redis+cluster://h?family=6', /"family"; the parameters that are taken: none/],
+])('%s ends the start', (url, problem) => {
+  const name = url.startsWith('amqp') ? 'AMQP_URL' : 'REDIS_URL'
+  expect(() => load({ [name]: url })).toThrow(problem)
+})
+
+test.each(['amqp://h?heartbeat=30&frameMax=0&channelMax=0', 'redis://h/0?family=6', 'amqps://u%40:p%23@h/v%2Fh'])(
+  '%s is taken as it is',
+  (url) => {
+    const name = url.startsWith('amqp') ? 'AMQP_URL' : 'REDIS_URL'
+    expect(load({ [name]: url })[name]).toEqual([url])
+  },
+)
+
 test.each<[number, Record<string, string>]>([
   [1, { AMQP_URL: 'amqp://a' }],
   [2, { AMQP_URL: 'amqp://a,amqp://b' }],
@@ -75,7 +132,10 @@ test.each<[RegExp, () => Record<string, string>]>([
   ...['redis://h/name', 'redis+sentinel://a', 'redis+sentinel://a/main/x', 'redis+cluster://a/3'].map(
     (REDIS_URL): [RegExp, () => Record<string, string>] => [/REDIS_URL must end in/, () => ({ REDIS_URL })],
   ),
-  [/REDIS_PASSWORD_FILE must be the path of a file that is not empty/, () => ({ REDIS_PASSWORD_FILE: emptyFile })],
+  [
+    /REDIS_PASSWORD_FILE must be the path of a file whose content must not be empty/,
+    () => ({ REDIS_PASSWORD_FILE: emptyFile }),
+  ],
   [/AMQP_PASSWORD_FILE must be the path of a file that can be read/, () => ({ AMQP_PASSWORD_FILE: `${folder}/none` })],
   [/AMQP_CA_FILE must be the path of a file with certificates in PEM/, () => ({ AMQP_CA_FILE: passwordFile })],
   [/REDIS_DURABILITY must be one of checked, attested/, () => ({ REDIS_DURABILITY: 'hoped' })],

@@ -1,6 +1,17 @@
 import { X509Certificate } from 'node:crypto'
 import type { Config, Rule } from './config.ts'
-import { choice, described, type Field, FieldError, file, integer, optional, text, urls } from './fields.ts'
+import {
+  choice,
+  described,
+  type Field,
+  FieldError,
+  file,
+  integer,
+  optional,
+  secret,
+  secretFile,
+  urls,
+} from './fields.ts'
 
 export interface ServerAddress {
   /** With user and password. Several URLs are the nodes of one cluster. */
@@ -8,15 +19,6 @@ export interface ServerAddress {
   /** Certificates of authorities (PEM). Absent: the authorities that Node.js trusts. */
   readonly ca?: string
 }
-
-const passwordFile = (): Field<string | undefined> =>
-  optional(
-    file((content) => {
-      const password = content.replace(/\r?\n$/, '')
-      if (password === '') throw new FieldError('must be the path of a file that is not empty')
-      return password
-    }),
-  )
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
@@ -45,9 +47,9 @@ export const amqpFields = {
     'RabbitMQ, `amqp://` or `amqps://`. Separate the nodes of a cluster with commas ([scaling](scaling.md)).',
     urls(['amqp', 'amqps']),
   ),
-  AMQP_USERNAME: described('User for RabbitMQ, if `AMQP_URL` contains none.', optional(text())),
-  AMQP_PASSWORD: described('Password for RabbitMQ, if `AMQP_URL` contains none.', optional(text())),
-  AMQP_PASSWORD_FILE: described('Path of a file with this password.', passwordFile()),
+  AMQP_USERNAME: described('User for RabbitMQ, if `AMQP_URL` contains none.', optional(secret())),
+  AMQP_PASSWORD: described('Password for RabbitMQ, if `AMQP_URL` contains none.', optional(secret())),
+  AMQP_PASSWORD_FILE: described('Path of a file with this password.', optional(secretFile())),
   AMQP_CA_FILE: described(
     'Path of a PEM file: only certificates of these authorities are accepted from RabbitMQ ([security](security.md#tls-to-rabbitmq-and-redis)).',
     authorityFile(),
@@ -72,8 +74,8 @@ export const redisFields = {
       alone: ['redis', 'rediss'],
     }),
   ),
-  REDIS_PASSWORD: described('Password for Redis, if `REDIS_URL` contains none.', optional(text())),
-  REDIS_PASSWORD_FILE: described('Path of a file with this password.', passwordFile()),
+  REDIS_PASSWORD: described('Password for Redis, if `REDIS_URL` contains none.', optional(secret())),
+  REDIS_PASSWORD_FILE: described('Path of a file with this password.', optional(secretFile())),
   REDIS_CA_FILE: described(
     'Path of a PEM file: only certificates of these authorities are accepted from Redis ([security](security.md#tls-to-rabbitmq-and-redis)).',
     authorityFile(),
@@ -94,6 +96,40 @@ const MEMBERS = 3
 const hasPassword = (url: string): boolean => new URL(url).password !== ''
 const hasUser = (url: string): boolean => new URL(url).username !== ''
 const isPlain = (url: string): boolean => !/^(amqps|rediss)\b/.test(url)
+
+/** The parameters of a URL that are taken, with the values that work. */
+type Parameters = Readonly<Record<string, (value: string) => boolean>>
+
+const isNumberWithin =
+  (...ranges: readonly (readonly [min: number, max: number])[]) =>
+  (value: string): boolean =>
+    /^\d{1,10}$/.test(value) && ranges.some(([min, max]) => Number(value) >= min && Number(value) <= max)
+
+const MAX_UINT16 = 65_535
+
+const AMQP_PARAMETERS: Parameters = {
+  // In seconds.
+  heartbeat: isNumberWithin([0, MAX_UINT16]),
+  channelMax: isNumberWithin([0, MAX_UINT16]),
+  // 8 KiB is the least that RabbitMQ 4 takes; 0: no limit.
+  frameMax: isNumberWithin([0, 0], [8_192, 2 ** 32 - 1]),
+}
+
+/** Of a single Redis: which addresses of its name are used. */
+const REDIS_PARAMETERS: Parameters = { family: isNumberWithin([0, 0], [4, 4], [6, 6]) }
+
+/** A client library reads each parameter as one of its options; a wrong one is retried for ever, or never connects. */
+function parameterProblem(name: string, urls: readonly string[], taken: Parameters): string | undefined {
+  for (const [parameter, value] of urls.flatMap((url) => [...new URL(url).searchParams])) {
+    const isValid = Object.hasOwn(taken, parameter) ? taken[parameter] : undefined
+    if (isValid === undefined) {
+      const known = Object.keys(taken).join(', ') || 'none'
+      return `${name} has the parameter ${JSON.stringify(parameter.slice(0, 40))}; the parameters that are taken: ${known}`
+    }
+    if (!isValid(value)) return `${name} has a value of the parameter ${parameter} that does not work`
+  }
+  return undefined
+}
 
 type ServerConfig = Partial<AmqpConfig & RedisConfig>
 
@@ -121,6 +157,7 @@ function addressProblem(name: 'AMQP' | 'REDIS', config: ServerConfig): string | 
 
 export const amqpRules: readonly Rule<typeof amqpFields>[] = [
   (config) => addressProblem('AMQP', config),
+  ({ AMQP_URL }) => parameterProblem('AMQP_URL', AMQP_URL, AMQP_PARAMETERS),
   (config) =>
     config.AMQP_USERNAME !== undefined && config.AMQP_URL.some(hasUser)
       ? 'AMQP_URL must not contain a user if AMQP_USERNAME is set'
@@ -141,6 +178,8 @@ const DATABASE = /^(\/\d*)?$/
 
 export const redisRules: readonly Rule<typeof redisFields>[] = [
   (config) => addressProblem('REDIS', config),
+  ({ REDIS_URL }) =>
+    parameterProblem('REDIS_URL', REDIS_URL, REDIS_URL.some((url) => /^rediss?:/.test(url)) ? REDIS_PARAMETERS : {}),
   ({ REDIS_URL: [first = ''] }) => {
     const { protocol, pathname } = new URL(first)
     const form = protocol.slice(0, -1).split('+')[1] ?? ''

@@ -28,6 +28,27 @@ const field = <T>(parse: (raw: string) => T, fallback?: string): Field<T> => ({ 
 
 export const text = (fallback?: string): Field<string> => field((raw) => raw, fallback)
 
+/** Byte order marks and line ends that editors, `echo` and Secrets add. `trim` removes a byte order mark too. */
+function secretIn(raw: string): string {
+  const secret = raw.trim()
+  if (secret === '') throw new FieldError('must not be empty')
+  if (/\p{Cc}/u.test(secret)) throw new FieldError('must be one line without control characters')
+  return secret
+}
+
+/** A password or a user name. White space around it is not part of it. */
+export const secret = (): Field<string> => field(secretIn)
+
+/** The path of a file with a secret. */
+export const secretFile = (): Field<string> =>
+  file((content) => {
+    try {
+      return secretIn(content)
+    } catch (error) {
+      throw new FieldError(`must be the path of a file whose content ${(error as Error).message}`)
+    }
+  })
+
 export const optional = <T>(inner: Field<T>): Field<T | undefined> =>
   field((raw) => (raw === '' ? undefined : inner.parse(raw)), '')
 
@@ -75,6 +96,16 @@ export const url = (schemes: readonly string[], fallback?: string): Field<string
     return raw
   }, fallback)
 
+const NOT_ENCODED =
+  'must have its user and password percent-encoded, such as %23 for #; or set them in the variables that end in _USERNAME and _PASSWORD or _PASSWORD_FILE, which need no encoding'
+
+/** An unencoded `/`, `?`, `#` or `%` in a password ends the host too early, or is no encoding. */
+function isLoginEncoded(url: string): boolean {
+  const [, authority = '', rest = ''] = /^[^/]*\/\/([^/?#]*)(.*)$/s.exec(url) ?? []
+  const login = authority.slice(0, Math.max(0, authority.lastIndexOf('@')))
+  return !login.includes('@') && !/%(?![\da-f]{2})/i.test(login) && !/[@#]/.test(rest)
+}
+
 /**
  * `amqp://a,amqp://b`: one or more URLs; a URL with a scheme of `alone` must be the only one. Only a comma before another
  * URL separates, because passwords may contain commas.
@@ -84,7 +115,8 @@ export const urls = (
   { alone = [] }: { alone?: readonly string[] } = {},
 ): Field<readonly string[]> =>
   field((raw) => {
-    const parts = raw.split(/,\s*(?=[a-z+]+:\/\/)/)
+    const parts = raw.trim().split(/,\s*(?=[a-z+]+:\/\/)/)
+    if (!parts.every(isLoginEncoded)) throw new FieldError(NOT_ENCODED)
     // URL parsers treat a comma as part of the host.
     if (!parts.every((part) => isUrl(part, schemes) && !new URL(part).hostname.includes(','))) {
       throw new FieldError(`must be URLs that start with ${beginnings(schemes)}, separated by commas`)

@@ -1,6 +1,6 @@
--- Adds a request that has an idempotency key to its client's list, and finds the oldest ones beyond the limit. While Redis
+-- Adds a request that has an idempotency key to the list of its client or tenant, and finds the oldest ones beyond the limit. While Redis
 -- is over `maxmemory` the request is not listed, but the others are still found, because forgetting them frees memory.
--- KEYS    1 the client's requests
+-- KEYS    1 the requests of the client or tenant
 -- ARGV    1 the request's scope   2 the limit   3 how far the list may exceed it before any are returned
 --         4 retention in ms
 -- result  1 listed, 0 no memory for it; then the scopes to forget, the oldest first, usually none

@@ -35,7 +35,8 @@ export function connectTo(
 ): RedisClient {
   const all = [urls].flat()
   const { form, tls: isTls, nodes, path, ...login } = readAddress(all)
-  const tls = isTls && { tls: ca === undefined ? {} : { ca } }
+  // Named, so that NODE_TLS_REJECT_UNAUTHORIZED=0 does not turn the check off.
+  const tls = isTls && { tls: { rejectUnauthorized: true, ...(ca !== undefined && { ca }) } }
   const shared = { enableOfflineQueue: false, scripts: loadScripts() }
   const connection = {
     connectionName,

@@ -150,6 +150,23 @@ describe('a limit per client', () => {
     forgotten = 0
   })
 
+  test('invented clients of a tenant have one limit together; another tenant keeps its requests', async () => {
+    const shared = createIdempotencyStore(
+      redis,
+      { leaseMs: 30_000, retentionMs: 60_000 },
+      { requestsPerClient: REQUESTS, requestsPerTenant: REQUESTS, forgotten: (count) => (forgotten += count) },
+    )
+    const carryOutOf = async (tenant: string, at: number): Promise<void> => {
+      const begun = await shared.begin(`${tenant}-${at}`, 'body', `${tenant}-client-${at}`, tenant)
+      if (begun.kind === 'new') await shared.finish(begun.claim, {})
+    }
+    await carryOutOf('globex', 0)
+    for (let at = 0; at < REQUESTS + 50; at++) await carryOutOf('acme', at)
+    expect(forgotten).toBeGreaterThanOrEqual(48)
+    expect((await shared.begin('acme-0', 'body', 'acme-client-0', 'acme')).kind).toBe('new')
+    expect((await shared.begin('globex-0', 'body', 'globex-client-0', 'globex')).kind).toBe('replay')
+  })
+
   test('the oldest requests are forgotten first, and the others are replayed', async () => {
     await many(REQUESTS + 50, 'one')
     expect(forgotten).toBeGreaterThanOrEqual(48)

@@ -31,6 +31,8 @@ export interface IdempotencyTimes {
 export interface IdempotencyLimit {
   /** The newest requests of a client that are remembered. */
   readonly requestsPerClient: number
+  /** Of all clients of a tenant together. Absent: any number. */
+  readonly requestsPerTenant?: number
   /** Called with the number of requests that were forgotten early because of the limit. */
   readonly forgotten: (count: number) => void
 }
@@ -50,22 +52,20 @@ export function createIdempotencyStore(
   limit?: IdempotencyLimit,
 ) {
   /** Resolves to whether there was memory to list the request, and to the scopes beyond the limit. */
-  async function list(scope: string, client: string | undefined): Promise<{ isListed: boolean; excess: string[] }> {
-    if (limit === undefined || client === undefined) return { isListed: true, excess: [] }
-    const { requestsPerClient } = limit
-    const args = [scope, requestsPerClient, Math.floor(requestsPerClient * SLACK_SHARE), retentionMs]
-    const [listed, ...excess] = await runScript(redis, 'requests/list-request', [idempotentListKey(client)], args)
+  async function list(scope: string, owner: string, most: number): Promise<{ isListed: boolean; excess: string[] }> {
+    const args = [scope, most, Math.floor(most * SLACK_SHARE), retentionMs]
+    const [listed, ...excess] = await runScript(redis, 'requests/list-request', [idempotentListKey(owner)], args)
     return { isListed: listed === 1, excess }
   }
 
-  async function forget(client: string, scopes: readonly string[]): Promise<void> {
+  async function forget(owner: string, scopes: readonly string[]): Promise<void> {
     const results = await pipeline(redis, (commands) =>
       scopes.map((scope) => commands.runScript('requests/forget-request', [idempotentKey(scope)], [])),
     )
     const over = scopes.filter((_, i) => results[i] === 1)
     if (over.length === 0) return
     // Unlist them last: after a crash before this, the next request forgets them again.
-    const removed = await redis[run]((commands) => commands.zrem(idempotentListKey(client), ...over))
+    const removed = await redis[run]((commands) => commands.zrem(idempotentListKey(owner), ...over))
     limit?.forgotten(removed)
   }
 
@@ -78,28 +78,39 @@ export function createIdempotencyStore(
     /**
      * @param scope identifies the request; no other client must be able to choose the same
      * @param fingerprint must be the same in every repeat of the request
-     * @param client a hash of the client; absent: the request does not count towards the limit
+     * @param client, tenant a hash of each; absent: the request does not count towards its limit
      */
-    async begin(scope: string, fingerprint: string, client?: string): Promise<IdempotencyBegun> {
+    async begin(scope: string, fingerprint: string, client?: string, tenant?: string): Promise<IdempotencyBegun> {
       const token = randomUUID()
       const newSeed = randomUUID()
       const args = [fingerprint, token, newSeed, leaseMs, retentionMs]
-      // Both in one round trip. If either fails, the request is not executed.
-      const [listed, begun] = await Promise.allSettled([
-        list(scope, client),
+      const limits = [
+        [client, limit?.requestsPerClient],
+        [tenant, limit?.requestsPerTenant],
+      ] as const
+      const owners = limits.flatMap(([owner, most]) =>
+        owner === undefined || most === undefined ? [] : [{ owner, most }],
+      )
+      // All in one round trip. If one fails, the request is not executed.
+      const [begun, ...listed] = await Promise.allSettled([
         runScript(redis, 'requests/begin-request', [idempotentKey(scope)], args),
+        ...owners.map(({ owner, most }) => list(scope, owner, most)),
       ])
-      const isAnswered = listed.status === 'fulfilled' && begun.status === 'fulfilled'
+      const unlisted = listed.find((one) => one.status === 'rejected')
+      const isAnswered = unlisted === undefined && begun.status === 'fulfilled'
       const hasNoClaim = begun.status === 'rejected' && isNotExecuted(begun.reason)
       if (!isAnswered && !hasNoClaim) void release({ scope, token })
-      if (listed.status === 'rejected') throw listed.reason
-      const { isListed, excess } = listed.value
+      if (unlisted !== undefined) throw unlisted.reason
+      const lists = listed.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
       // Runs even if a full Redis has refused the request, because it frees memory. Failures are ignored: the next request
       // tries again.
-      if (client !== undefined && excess.length > 0) await forget(client, excess).catch(() => {})
+      for (const [i, { owner }] of owners.entries()) {
+        const excess = lists[i]?.excess ?? []
+        if (excess.length > 0) await forget(owner, excess).catch(() => {})
+      }
       if (begun.status === 'rejected') throw begun.reason
       const [kind, value] = begun.value
-      if (kind === 'new' && !isListed) {
+      if (kind === 'new' && !lists.every(({ isListed }) => isListed)) {
         // In a cluster the node with the list may be full. An unlisted request would not count towards the limit.
         await release({ scope, token })
         throw new Unavailable('redis', 'Redis has no memory for an idempotency key')

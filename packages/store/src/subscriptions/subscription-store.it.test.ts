@@ -1,6 +1,6 @@
 import { type Subscription } from '@switchhook/contracts'
 import { aSubscription, type TestRedis, useRedis } from '@switchhook/testkit'
-import { subscriptionsKey } from '../keys.ts'
+import { removedSubscriptionKey, subscriptionsKey } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { matchOf } from './subscription-index.ts'
 import { createSubscriptionStore, type SubscriptionStore } from './subscription-store.ts'
@@ -44,6 +44,22 @@ test('revise writes nothing if it throws or if the subscription does not exist',
   await expect(refusing).rejects.toThrow('not so')
   expect(await store.find('acme', created.id)).toEqual(created)
   expect(await store.revise('globex', created.id, (present) => present)).toBeUndefined()
+})
+
+test('a deleted subscription is found as it last was, by its own tenant, for as long as its deliveries are kept', async () => {
+  const signing = (secret: string) => ({ id: secret, secret, since: '2026-11-20T17:00:00.000Z', former: [] })
+  const created = aSubscription({ signing: signing('revoked'), headers: { authorization: 'old' } })
+  const endpoint = { tenant: 'acme', subscriptionId: created.id }
+  const keeping = createSubscriptionStore(redis, undefined, { removedRetentionMs: async () => 5_000 })
+  await keeping.create(created)
+  await keeping.revise('acme', created.id, (present) => ({ ...present, signing: signing('last'), headers: undefined }))
+  expect(await keeping.findRemoved(endpoint)).toBeUndefined()
+  await keeping.remove('acme', created.id)
+  expect(await elsewhere.findRemoved(endpoint)).toEqual({ url: created.url, signing: signing('last') })
+  expect(await elsewhere.findRemoved({ ...endpoint, tenant: 'globex' })).toBeUndefined()
+  const leftMs = await redis[run]((commands) => commands.pttl(removedSubscriptionKey(endpoint)))
+  expect(leftMs).toBeGreaterThan(0)
+  expect(leftMs).toBeLessThanOrEqual(5_000)
 })
 
 test('an external id belongs to one subscription of a tenant, also if several are created simultaneously', async () => {

@@ -8,7 +8,9 @@ import {
   type Tenant,
 } from '@switchhook/contracts'
 import {
+  type Endpoint,
   externalIdsKey,
+  removedSubscriptionKey,
   revisionKey,
   subscriptionBytesKey,
   subscriptionChangesKey,
@@ -42,6 +44,12 @@ const KEYS = [
 const TOO_MANY_BYTES =
   'The subscriptions of the tenant have too many bytes. Delete some, or shorten their filters, headers and descriptions.'
 
+/** What decides how deliveries of a deleted subscription that have already failed are sent. */
+export type RemovedSubscription = Pick<Subscription, 'url' | 'signing' | 'headers'>
+
+/** Deliveries of a deleted subscription can be sent again as long as they are kept while parked. The default of the workers. */
+const REMOVED_RETENTION_MS = 30 * 86_400_000
+
 export type SubscriptionStore = ReturnType<typeof createSubscriptionStore>
 
 /**
@@ -58,6 +66,8 @@ export function createSubscriptionStore(
     /** Bytes that they can have together, as stored. Absent: any number. */
     readonly mostBytesPerTenant?: number
     readonly changes?: typeof CHANGES
+    /** How long `findRemoved` finds a deleted subscription. */
+    readonly removedRetentionMs?: () => Promise<number | undefined>
     readonly follower?: FollowerLimits
   } = {},
 ) {
@@ -80,12 +90,13 @@ export function createSubscriptionStore(
       if (written === read) return { before, after }
       const subscription = after ?? before
       const place = subscription === undefined ? '' : placeOf(subscription)
-      const keys = KEYS.map((key) => key(tenant))
+      const keys = [...KEYS.map((key) => key(tenant)), removedSubscriptionKey({ tenant, subscriptionId: id })]
       const { fromSubscriptions, most } = changes
       const bounds = [fromSubscriptions, most, CHANGES_RETENTION_MS, limits.mostPerTenant ?? '']
       const externalIds = [before?.externalId ?? '', after?.externalId ?? '']
       const mostBytes = limits.mostBytesPerTenant ?? ''
-      const args = [id, read, written, randomUUID(), place, ...bounds, ...externalIds, mostBytes]
+      const removed = after === undefined && before !== undefined ? await removedArgs(before) : ['', '']
+      const args = [id, read, written, randomUUID(), place, ...bounds, ...externalIds, mostBytes, ...removed]
       const result = await runScript(redis, 'subscriptions/write-subscription', keys, args)
       if (result === 1) return { before, after }
       if (result === 2) throw new AppError('too-many-subscriptions')
@@ -93,6 +104,12 @@ export function createSubscriptionStore(
       if (typeof result === 'string')
         throw new AppError('external-id-taken', { detail: `Subscription ${result} has this externalId.` })
     }
+  }
+
+  async function removedArgs({ url, signing, headers }: Subscription): Promise<[string, number | string]> {
+    if (signing === undefined && headers === undefined) return ['', '']
+    const removed: RemovedSubscription = { url, ...(signing && { signing }), ...(headers && { headers }) }
+    return [JSON.stringify(removed), (await limits.removedRetentionMs?.()) ?? REMOVED_RETENTION_MS]
   }
 
   async function find(tenant: Tenant, id: SubscriptionId): Promise<Subscription | undefined> {
@@ -131,6 +148,11 @@ export function createSubscriptionStore(
       return after
     },
     find,
+    /** A deleted subscription as it last was, with the secrets and headers that were valid then. */
+    async findRemoved(endpoint: Endpoint): Promise<RemovedSubscription | undefined> {
+      const stored = await redis[run]((commands) => commands.get(removedSubscriptionKey(endpoint)))
+      return stored === null ? undefined : (JSON.parse(stored) as RemovedSubscription)
+    },
     async findByExternalId(tenant: Tenant, externalId: string): Promise<Subscription | undefined> {
       const id = await redis[run]((commands) => commands.hget(externalIdsKey(tenant), externalId))
       if (id === null) await verify()

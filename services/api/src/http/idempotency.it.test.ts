@@ -191,7 +191,7 @@ function carryOut(
 ): Promise<Answer> {
   const [callId = '', id = ''] = path.split('/').slice(-2)
   const request = {
-    caller: { ...CALLER, issuer: around.idps.acme.issuer },
+    caller: { ...CALLER, issuer: around.idps.acme.issuer, subject: 'test-client' },
     params: { callId, id },
     query: {},
     body: json,
@@ -377,6 +377,43 @@ describe('another request under the same key', () => {
     expect(await hangup(callIdOf(dialled), { key, json: body })).toMatchObject({ status: 202, body: { noop: true } })
     expect([first, ...others, dialled].map(isReplayed)).toEqual([false, false, false, false])
   })
+})
+
+test('another person of the same client does not get the secret of the first', async () => {
+  const key = newKey()
+  const by = (sub: string) => around.bearer('acme', { azp: 'console', sub })
+  const [first, other, repeated] = [
+    await create({ key, by: by('ann') }),
+    await create({ key, by: by('ben') }),
+    await create({ key, by: by('ann') }),
+  ]
+  expect([first, other, repeated].map(isReplayed)).toEqual([false, false, true])
+  const secretOf = ({ body }: Checked) => (body as { secret: string }).secret
+  expect(secretOf(repeated)).toBe(secretOf(first))
+  expect(secretOf(other)).not.toBe(secretOf(first))
+})
+
+test('the stored answer to a large subscription is small, and its replay complete', async () => {
+  const stored: number[] = []
+  const { idempotency, route } = partsOfReplica()
+  const keeping: IdempotencyStore = {
+    ...idempotency,
+    finish: (claim, answer) => {
+      stored.push(JSON.stringify(answer).length)
+      return idempotency.finish(claim, answer)
+    },
+  }
+  const filter = { 'call.status': { agentUri: Array.from({ length: 15 }, (_, at) => `${at}${'x'.repeat(200)}`) } }
+  for (const json of [subscribe, { ...subscribe, filter }]) {
+    const { reread, handle } = route('createSubscription')
+    const asked = { path: SUBSCRIPTIONS, key: newKey(), json, ...(reread && { reread }) }
+    const first = await carryOut(keeping, asked, handle)
+    const again = await carryOut(keeping, asked, handle)
+    expect({ ...(again.body as object), ...again.large }).toEqual({ ...(first.body as object), ...first.large })
+    expect(again.large).toMatchObject({ filter: 'filter' in json ? filter : null })
+  }
+  const [small = 0, large = 0] = stored
+  expect(large).toBeLessThan(small + 100)
 })
 
 describe('at the same time on two replicas', () => {

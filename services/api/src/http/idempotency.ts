@@ -78,10 +78,10 @@ export function createAnswerOnce(
   log: Pick<Logger, 'warn'>,
 ): AnswerOnce {
   /** Waits while an identical earlier request is in progress. */
-  async function begin(scope: string, fingerprint: string, client: string) {
+  async function begin(...request: Parameters<IdempotencyStore['begin']>) {
     const deadline = performance.now() + waitMs
     for (let looks = 0; ; looks++) {
-      const begun = await store.begin(scope, fingerprint, client)
+      const begun = await store.begin(...request)
       if (begun.kind !== 'busy') return begun
       const leftMs = deadline - performance.now()
       if (leftMs <= 0) throw retryAfter('idempotency-key-in-use', RETRY_AFTER_SECONDS)
@@ -90,10 +90,12 @@ export function createAnswerOnce(
   }
 
   return async ({ key, method, path, reread }, request, handle) => {
-    const { tenant, issuer = null, clientId } = request.caller
-    const scope = sha256(JSON.stringify([tenant, issuer, clientId, method, path, key]))
+    const { tenant, issuer = null, clientId, subject = null } = request.caller
+    // With the person: an answer can hold a secret.
+    const scope = sha256(JSON.stringify([tenant, issuer, clientId, subject, method, path, key]))
     const client = sha256(JSON.stringify([tenant, issuer, clientId]))
-    const begun = await begin(scope, sha256(canonical(contentOf(request), MAX_DEPTH)), client)
+    const ofTenant = sha256(JSON.stringify(['tenant', tenant]))
+    const begun = await begin(scope, sha256(canonical(contentOf(request), MAX_DEPTH)), client, ofTenant)
     if (begun.kind === 'mismatch') throw new AppError('idempotency-key-reused')
     if (begun.kind === 'replay') {
       const answer = replay(begun.answer as Kept, (sealed) => vault.open(sealed, sealedFor(scope)))
@@ -125,7 +127,7 @@ export function createAnswerOnce(
 /** Opens the store of answers and counts the keys that are forgotten early. */
 export function openIdempotency(
   deps: {
-    readonly config: { readonly IDEMPOTENCY_LIMIT_PER_CLIENT: number }
+    readonly config: Readonly<Record<'IDEMPOTENCY_LIMIT_PER_CLIENT' | 'IDEMPOTENCY_LIMIT_PER_TENANT', number>>
     readonly metrics: Pick<Metrics, 'counter'>
     readonly redis: Redis
     readonly vault: Vault
@@ -137,11 +139,12 @@ export function openIdempotency(
   const forgotten = deps.metrics
     .counter(
       'switchhook_idempotency_keys_forgotten_total',
-      'Idempotency keys that were forgotten early, because their client exceeded IDEMPOTENCY_LIMIT_PER_CLIENT.',
+      'Idempotency keys that were forgotten early, because their client or tenant exceeded its limit.',
     )
     .of({})
   const store = createIdempotencyStore(deps.redis, times, {
     requestsPerClient: deps.config.IDEMPOTENCY_LIMIT_PER_CLIENT,
+    requestsPerTenant: deps.config.IDEMPOTENCY_LIMIT_PER_TENANT,
     forgotten: (count) => forgotten.add(count),
   })
   return createAnswerOnce(store, times.waitMs, deps.vault, deps.log)

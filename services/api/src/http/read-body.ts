@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { AppError, compileSchema, type Fault, settableNames, UNKNOWN_FIELD } from '@switchhook/contracts'
+import { inexactValues } from './exact-values.ts'
 import type { Route, RouteSpec } from './route.ts'
 import type { Schema } from './schema.ts'
 
@@ -17,10 +18,14 @@ export function createReadBody(route: Route): (request: IncomingMessage) => Prom
   const validate: NonNullable<Route['validate']> =
     route.validate ?? ((_body, faults) => (faults.length > 0 ? invalidBody(schema, faults) : undefined))
   return async (request) => {
-    const sent = hasNoBody(request) ? undefined : parse(await read(request, unsupportedType(request)))
-    const body = sent === undefined ? absentBody(route) : sent
+    const text = hasNoBody(request) ? '' : decode(await read(request, unsupportedType(request)))
+    // Only the end of a chunked body shows that it is empty.
+    const body = text === '' ? absentBody(route) : parse(text)
     const result = check(body)
-    const error = validate(body, result.ok ? [] : result.faults)
+    const inexact = inexactValues(body, text)
+    const faults = [...(result.ok ? [] : result.faults), ...inexact]
+    // A rule of a route may look at other faults first.
+    const error = validate(body, faults) ?? (inexact.length > 0 ? invalidBody(schema, inexact) : undefined)
     if (error !== undefined) throw error
     return body
   }
@@ -98,12 +103,14 @@ function read(request: IncomingMessage, refusal: AppError | undefined): Promise<
   })
 }
 
-function parse(body: Buffer): unknown {
-  // Only the end of a chunked body shows that it is empty.
-  if (body.length === 0) return undefined
+function decode(body: Buffer): string {
   if (!isUtf8(body)) throw new AppError('malformed-json', { detail: 'The body is not valid UTF-8.' })
+  return utf8.decode(body)
+}
+
+function parse(text: string): unknown {
   try {
-    return JSON.parse(utf8.decode(body))
+    return JSON.parse(text)
   } catch (error) {
     // The parser's own message would quote the body.
     throw new AppError('malformed-json', { detail: 'The body is not valid JSON.' }, { cause: error })

@@ -1,5 +1,5 @@
 import { type Delivery, type Signing, SUBSCRIPTION_LEASE_MS, type Subscription } from '@switchhook/contracts'
-import type { EndpointHealth } from '@switchhook/store'
+import type { EndpointHealth, RemovedSubscription } from '@switchhook/store'
 import { aDeliveryTo, aSubscription } from '../testing/deliveries.ts'
 import { type Admission, createAdmit } from './admit.ts'
 
@@ -10,10 +10,16 @@ const ASKED_AT_MS = 1_000
 const atNoon = (): number => Date.parse('2026-11-20T12:00:00.000Z')
 const health: EndpointHealth = { state: 'closed', consecutiveFailures: 2, openUntilMs: null }
 
-const admitWith = (stored: Subscription | undefined, delivery: Delivery, now = Date.now): Promise<Admission> =>
+const admitWith = (
+  stored: Subscription | undefined,
+  delivery: Delivery,
+  now = Date.now,
+  removed?: RemovedSubscription,
+): Promise<Admission> =>
   createAdmit({
     look: async () => ({ health, subscription: stored }),
     isFailing: () => false,
+    findRemoved: async () => removed,
     canSign: ({ signing, headers }) => ![signing?.secret, headers?.['authorization']].includes('of a lost key'),
     now,
     nowMs: () => ASKED_AT_MS,
@@ -107,6 +113,17 @@ describe('admit', () => {
     await expect(admitWith(limited, young)).resolves.toMatchObject({ admitted: young })
     await expect(admitWith(limited, old)).resolves.toMatchObject({ admitted: { kind: 'expired' } })
     await expect(admitWith(subscription, old)).resolves.toMatchObject({ admitted: old })
+  })
+
+  test('a retry of a deleted subscription is signed with its last secret, not with one that was revoked', async () => {
+    const retry: Delivery = { ...first, attempt: 1, slot: 1, signing: signingBy('revoked'), headers: { key: 'old' } }
+    const last = { url: retry.url, signing: signingBy('last'), headers: { key: 'new' } }
+    const { admitted } = await admitWith(undefined, retry, Date.now, last)
+    expect(admitted).toEqual({ ...retry, signing: last.signing, headers: last.headers })
+    await expect(admitWith(undefined, retry)).resolves.toMatchObject({ admitted: retry })
+    await expect(admitWith(undefined, { ...retry, attempt: 0 }, Date.now, last)).resolves.toMatchObject({
+      admitted: { kind: 'withdrawn' },
+    })
   })
 
   describe('the headers of a subscription', () => {

@@ -7,7 +7,7 @@ import {
   type Subscription,
   wantsFirstAttempt,
 } from '@switchhook/contracts'
-import type { EndpointHealth } from '@switchhook/store'
+import type { EndpointHealth, RemovedSubscription } from '@switchhook/store'
 import type { Clocks } from '../clocks.ts'
 import { RECEIVED_LOOK_MS, type Withheld } from '../policy/decide.ts'
 import { createRecentLooks, type EndpointLook, type RecentLooksDeps } from './recent-looks.ts'
@@ -19,6 +19,8 @@ export type Admit = ReturnType<typeof createAdmit>
 
 export interface AdmitDeps extends RecentLooksDeps, Clocks {
   readonly canSign: (delivery: Delivery) => boolean
+  /** A deleted subscription as it last was. Undefined: it had no secret and no headers. */
+  readonly findRemoved: (endpoint: Delivery) => Promise<RemovedSubscription | undefined>
 }
 
 /** How often a worker looks whether a paused subscription was resumed, in case that the api died before it said so. */
@@ -41,7 +43,8 @@ export function nextLookMs({ mode, paused, pausedUntil }: Subscription, nowMs: n
  * attempt and then redelivered, it is parked again.
  *
  * A first attempt is sent to the subscription's current url. A delivery that has already failed keeps its schedule and its
- * url. Both are signed with the subscription's current secret, or with the delivery's own if the subscription was deleted.
+ * url. Both are signed with the subscription's current secret, or with its last one if it was deleted: the delivery's copy may
+ * have been revoked since.
  * No attempt is sent for an event that has expired. While the subscription is paused, or clients receive its deliveries,
  * everything else is held.
  *
@@ -52,7 +55,11 @@ export function createAdmit(deps: AdmitDeps) {
   const { canSign, now } = deps
   const looks = createRecentLooks(deps)
 
-  function admittedBy(subscription: Subscription | undefined, delivery: Delivery): Delivery | Withheld {
+  function admittedBy(
+    subscription: Subscription | undefined,
+    delivery: Delivery,
+    removed?: RemovedSubscription,
+  ): Delivery | Withheld {
     if (delivery.attempt === 0 && !wantsFirstAttempt(subscription, delivery)) {
       return { kind: 'withdrawn', ...(delivery.run > 1 && { wasParked: true }) }
     }
@@ -62,17 +69,18 @@ export function createAdmit(deps: AdmitDeps) {
     if (subscription !== undefined && holdsDeliveries(subscription, now())) {
       return { kind: 'held', lookInMs: nextLookMs(subscription, now()) }
     }
-    const admitted = subscription === undefined ? delivery : withCurrent(subscription, delivery)
+    const current = subscription ?? removed
+    const admitted = current === undefined ? delivery : withCurrent(current, delivery)
     if (canSign(admitted)) return admitted
     // Its own headers are of a url that the subscription has left, so nobody can replace them either.
     const hasOwnHeaders = admitted.headers !== undefined && admitted.headers !== subscription?.headers
     return { kind: 'unsignable', isFinal: subscription === undefined || hasOwnHeaders }
   }
 
-  const admissionBy = ({ subscription, ...look }: EndpointLook, delivery: Delivery) => ({
+  const admissionBy = ({ subscription, ...look }: EndpointLook, delivery: Delivery, removed?: RemovedSubscription) => ({
     ...look,
     /** The delivery as it may be sent now, or the reason to withhold it. */
-    admitted: admittedBy(subscription, delivery),
+    admitted: admittedBy(subscription, delivery, removed),
     /** `limited`: the subscription, if each POST needs a permit. */
     ...(subscription !== undefined && hasLimits(subscription) && { limited: subscription }),
   })
@@ -83,7 +91,10 @@ export function createAdmit(deps: AdmitDeps) {
       const admission = admissionBy(await recent, delivery)
       if (isHealthy(admission.health) && !('kind' in admission.admitted)) return admission
     }
-    return admissionBy(await looks.ask(delivery), delivery)
+    const look = await looks.ask(delivery)
+    const isSecret = delivery.signing !== undefined || delivery.headers !== undefined
+    const isRemoved = look.subscription === undefined && delivery.attempt > 0 && isSecret
+    return admissionBy(look, delivery, isRemoved ? await deps.findRemoved(delivery) : undefined)
   }
 }
 
@@ -91,7 +102,10 @@ const isHealthy = ({ state, consecutiveFailures }: EndpointHealth): boolean =>
   state === 'closed' && consecutiveFailures === 0
 
 /** The delivery with the subscription's current secret and headers, and for a first attempt its current url. */
-function withCurrent({ url, signing, headers, filter }: Subscription, delivery: Delivery): Delivery {
+function withCurrent(
+  { url, signing, headers, filter }: RemovedSubscription & Pick<Subscription, 'filter'>,
+  delivery: Delivery,
+): Delivery {
   const first = delivery.attempt === 0 && {
     url,
     ...(leavesGaps(filter, delivery.eventType) && { isSparse: true as const }),

@@ -15,16 +15,25 @@ interface WorldOptions {
   readonly patienceMs?: number
   /** Resolves to whether a delivery needs a turn. */
   readonly look?: (delivery: Delivery) => Promise<boolean>
+  readonly isProbe?: (delivery: Delivery) => boolean
   readonly quick?: { readonly most: number; readonly beyondLeast: number }
 }
 
 /** Deliveries whose work ends when a test says so. */
 function aWorld(
   cap: number,
-  { patienceMs = 1, look = async () => true, quick = { most: cap, beyondLeast: 0 } }: WorldOptions = {},
+  {
+    patienceMs = 1,
+    look = async () => true,
+    isProbe = () => false,
+    quick = { most: cap, beyondLeast: 0 },
+  }: WorldOptions = {},
 ) {
   const world = { nowMs: 0 }
-  const inFlight: { readonly delivery: Delivery; readonly end: (error?: Error, isFailure?: boolean) => void }[] = []
+  const inFlight: {
+    readonly delivery: Delivery
+    readonly end: (error?: Error, isFailure?: boolean, durationMs?: number) => void
+  }[] = []
   const aside: [Delivery, number][] = []
   const isolation = anIsolation({
     turns: { least: cap, ...quick },
@@ -36,17 +45,18 @@ function aWorld(
     isolation.inTurn(delivery, source, {
       look: () => look(delivery),
       needsTurn: (found) => found,
+      isProbe: () => isProbe(delivery),
       isFresh: () => true,
       work: async (needsTurn) => {
         if (!needsTurn) return
         await new Promise<void>((resolve, reject) => {
-          const end = (error?: Error, isFailure = false): void => {
+          const end = (error?: Error, isFailure = false, durationMs = 0): void => {
             inFlight.splice(
               inFlight.findIndex((one) => one.delivery === delivery),
               1,
             )
             if (error !== undefined) return reject(error)
-            isolation.notePost(delivery, { durationMs: 0, isFailure })
+            isolation.notePost(delivery, { durationMs, isFailure })
             resolve()
           }
           inFlight.push({ delivery, end })
@@ -237,6 +247,64 @@ async function endOne(inFlight: ReturnType<typeof aWorld>['inFlight'], isFailure
   inFlight[0]?.end(undefined, isFailure)
   await idle()
 }
+
+describe('an endpoint that answers some POSTs and lets others hang', () => {
+  const POSTS = 200
+  /** How long each POST of a run held a place of the due queue, if every `nth` POST is answered and the others end as `others`. */
+  async function heldByDue(nth: number, others: { readonly isFailure: boolean; readonly durationMs: number }) {
+    const { due, fromLane, inFlight, aside } = aWorld(4)
+    let heldMs = 0
+    const post = async (at: number): Promise<number> => {
+      await idle()
+      const isAnswered = at % nth === 0
+      const durationMs = isAnswered ? 5 : others.durationMs
+      inFlight[0]?.end(undefined, !isAnswered && others.isFailure, durationMs)
+      return durationMs
+    }
+    for (let at = 0; at < POSTS; at++) {
+      const moved = aside.length
+      void due(deliveryTo(slow, 1))
+      await idle()
+      if (aside.length === moved) heldMs += await post(at)
+      else {
+        void fromLane(deliveryTo(slow, 1))
+        await post(at)
+      }
+    }
+    return heldMs
+  }
+
+  test.each([1_000_000, 10, 4, 2])('holds a place of the due queue once, if it answers one in %d', async (nth) => {
+    const heldMs = await heldByDue(nth, { isFailure: true, durationMs: 10_000 })
+    expect(heldMs).toBeLessThanOrEqual(10_000 + 5)
+  })
+
+  test('one that fails or answers quickly keeps its place', async () => {
+    expect(await heldByDue(4, { isFailure: true, durationMs: 5 })).toBe(5 * POSTS)
+    expect(await heldByDue(4, { isFailure: false, durationMs: 500 })).toBe((5 * POSTS) / 4 + (500 * POSTS * 3) / 4)
+  })
+
+  test('gets its place back after some answers in a row, and its probe never moves', async () => {
+    const probe = deliveryTo(slow)
+    const { due, fromLane, inFlight, aside, of } = aWorld(4, { isProbe: (delivery) => delivery === probe })
+    void due(deliveryTo(slow))
+    await idle()
+    inFlight[0]?.end(undefined, true, 10_000)
+    await idle()
+    void due(probe)
+    await idle()
+    expect([of(slow), aside.length]).toEqual([1, 0])
+    for (let n = 0; n < 8; n++) {
+      inFlight[0]?.end()
+      await idle()
+      void fromLane(deliveryTo(slow))
+      await idle()
+    }
+    void due(deliveryTo(slow))
+    await idle()
+    expect([of(slow), aside.length]).toEqual([2, 0])
+  })
+})
 
 test('a quick endpoint gets more turns, and loses them with the first failure', async () => {
   const { fromLane, inFlight, of } = aWorld(2, { quick: { most: 6, beyondLeast: 10 } })

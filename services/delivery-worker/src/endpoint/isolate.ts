@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib'
 import { type Delivery, type SubscriptionId, Unavailable } from '@switchhook/contracts'
 import { LANES } from '@switchhook/messaging'
+import { LRUCache } from 'lru-cache'
 import type { Clocks } from '../clocks.ts'
 import { type Pace, type PostResult, paceAfter, type TurnLimits, turnsAt, turnsWithin } from './turn-limit.ts'
 
@@ -23,6 +24,8 @@ interface TurnWork<Found> {
   /** Runs before the wait for a turn, so that a delivery that needs none is not delayed. */
   readonly look: () => Promise<Found>
   readonly needsTurn: (found: Found) => boolean
+  /** All other deliveries of the endpoint wait for this one. */
+  readonly isProbe?: (found: Found) => boolean
   /** Whether `found` is still valid after the wait for a turn. If not, `look` runs again. */
   readonly isFresh: (found: Found) => boolean
   readonly work: (found: Found) => Promise<void>
@@ -52,6 +55,13 @@ const TURN_PATIENCE_MS = 250
 /** The share of the turns that only first attempts may take, so that a backlog of retries never starves them. */
 const RESERVED_SHARE = 0.2
 
+/** A failed POST that took so long has held its place of the due queue for too long. */
+const HANGING_MS = 1_000
+/** So many answers in a row show that an endpoint no longer hangs: one that answers one POST in two gives them rarely. */
+const ANSWERS_IN_A_ROW = 8
+/** More endpoints than hang at a time. The one that was asked longest ago is forgotten, and may hang a few times more. */
+const MAX_HANGING = 10_000
+
 /** The prefetch of a lane, in caps. Deliveries that need no turn pass through quickly, so it is more than one. */
 export const LANE_DEPTH = 4
 
@@ -62,7 +72,8 @@ export const laneOf = (subscription: SubscriptionId): number => crc32(subscripti
  * Bounds the concurrent deliveries of each subscription, so that one slow endpoint cannot occupy the worker.
  *
  * Each subscription has `turns.least` turns per worker, and more while its endpoint answers quickly. A delivery that finds
- * none free waits a moment and then moves, once, to a lane. Lanes are consumed at the pace of their subscriptions. A deferred
+ * none free waits a moment and then moves, once, to a lane. The deliveries of an endpoint that has let a POST hang move there
+ * at once, even if it answers other POSTs in between, so that its circuit breaker stays closed. Lanes are consumed at the pace of their subscriptions. A deferred
  * delivery therefore costs one publish and one more delivery by the broker, however long it waits, and it delays only its own
  * lane.
  */
@@ -74,6 +85,15 @@ export function createIsolation(deps: IsolationDeps) {
   let full = 0
   let takenBeyond = 0
   let isStopping = false
+  /** Endpoints that have let a POST hang, with the answers that are still missing. */
+  const hanging = new LRUCache<SubscriptionId, number>({ max: MAX_HANGING })
+
+  function noteHanging({ subscriptionId }: Delivery, { durationMs, isFailure }: PostResult): void {
+    const missing = hanging.get(subscriptionId)
+    if (isFailure && (missing !== undefined || durationMs >= HANGING_MS)) hanging.set(subscriptionId, ANSWERS_IN_A_ROW)
+    else if (missing === 1) hanging.delete(subscriptionId)
+    else if (missing !== undefined && !isFailure) hanging.set(subscriptionId, missing - 1)
+  }
 
   function hasTurn({ taken, takenByRetries, pace }: Room, forRetry: boolean): boolean {
     const turns = turnsWithin(turnsAt(pace, nowMs(), limits), { taken, full, takenBeyond }, limits)
@@ -141,19 +161,20 @@ export function createIsolation(deps: IsolationDeps) {
     /**
      * Runs the work of a delivery in one of its subscription's turns, or without one if it needs none. A delivery from a lane
      * waits until a turn is free. A delivery from a due queue waits for `patienceMs`, or not at all while its subscription is
-     * crowded; then it moves to its lane instead: the broker has confirmed it there, with attempt and slot unchanged.
+     * crowded or its endpoint hangs; then it moves to its lane instead: the broker has confirmed it there, with attempt and slot unchanged.
      * Rejects while it waits if the worker stops.
      */
     inTurn: async <Found>(
       delivery: Delivery,
       source: Source,
-      { look, needsTurn, isFresh, work }: TurnWork<Found>,
+      { look, needsTurn, isProbe, isFresh, work }: TurnWork<Found>,
     ): Promise<void> => {
-      let isInTurn = take(delivery)
+      const startsInLane = source === 'due' && hanging.has(delivery.subscriptionId)
+      let isInTurn = !startsInLane && take(delivery)
       try {
         let found = await look()
         if (!isInTurn && needsTurn(found)) {
-          isInTurn = await wait(delivery, source)
+          isInTurn = (!startsInLane || isProbe?.(found) === true) && (await wait(delivery, source))
           if (!isInTurn) {
             await publishToLane(delivery, laneOf(delivery.subscriptionId))
             return movedToLane?.()
@@ -167,6 +188,7 @@ export function createIsolation(deps: IsolationDeps) {
     },
     /** Adapts the number of turns to the result of a POST. Call it within the work of the delivery. */
     notePost: (delivery: Delivery, result: PostResult): void => {
+      noteHanging(delivery, result)
       const room = roomOf(delivery)
       room.pace = paceAfter(room.pace, result, { taken: room.taken, nowMs: nowMs(), limits })
     },

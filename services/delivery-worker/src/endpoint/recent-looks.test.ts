@@ -24,6 +24,7 @@ function aWorker() {
     },
     isFailing: () => world.isFailing,
     canSign: () => true,
+    findRemoved: async () => undefined,
     now: Date.now,
     nowMs: () => world.nowMs,
   })
@@ -97,6 +98,7 @@ test('after a look that failed, the next delivery asks again', async () => {
     },
     isFailing: () => false,
     canSign: () => true,
+    findRemoved: async () => undefined,
     now: Date.now,
     nowMs: () => 0,
   })

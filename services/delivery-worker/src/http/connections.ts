@@ -3,10 +3,11 @@ import type { LookupFunction, Socket } from 'node:net'
 import { callbackify } from 'node:util'
 import type { AddressGuard } from '@switchhook/egress'
 import { LRUCache } from 'lru-cache'
-import { Agent, buildConnector, type DiagnosticsChannel } from 'undici'
+import { Agent, buildConnector, type DiagnosticsChannel, Pool } from 'undici'
 import { BLOCKED_ADDRESS, codedError } from '../policy/classify.ts'
 import { type AnswerHead, filterReads, readAnswerHead } from './answer-head.ts'
 import { createDial, type OpenSocket } from './dial.ts'
+import { createRenewingClient } from './renewing-client.ts'
 
 export interface ConnectionOptions {
   /** Maximum number of connections to one endpoint. */
@@ -19,7 +20,11 @@ export interface ConnectionOptions {
   readonly lookup: LookupFunction
   /** Opens every connection through the operator's proxy. Absent: connections are direct. */
   readonly tunnel?: OpenSocket | undefined
+  /** The age at which a connection is replaced, in ms, so that a host that has moved is found. */
+  readonly maxAgeMs?: number
 }
+
+const MAX_AGE_MS = 30_000
 
 /** Servers usually close an idle connection after 5 s. Closing it earlier avoids most writes into a closing connection. */
 const IDLE_MS = 4_000
@@ -54,7 +59,7 @@ const isStray = ({ message }: Error): boolean => message === 'bad response'
 export type Connections = ReturnType<typeof openConnections>
 
 export function openConnections(options: ConnectionOptions) {
-  const { maxSockets, timeoutMs, guard, lookup, tunnel } = options
+  const { maxSockets, timeoutMs, guard, lookup, tunnel, maxAgeMs = MAX_AGE_MS } = options
   const failed = new WeakMap<Error, Use>()
   let reading: Usage | undefined
   const usages = new WeakMap<Socket, Usage>()
@@ -104,11 +109,14 @@ export function openConnections(options: ConnectionOptions) {
   }
   // No timeouts of undici: each attempt has its own deadline.
   const common = { connect, allowH2: false, headersTimeout: 0, bodyTimeout: 0 } as const
+  const openClient: Pool.Options['factory'] = (origin, options) =>
+    createRenewingClient(origin, options, { connect, maxAgeMs, idleMs: IDLE_MS })
   const kept = new Agent({
     ...common,
     connections: maxSockets,
     keepAliveTimeout: IDLE_MS,
     keepAliveMaxTimeout: IDLE_MS,
+    factory: (origin, options) => new Pool(origin, Object.assign({}, options, { factory: openClient })),
   })
   const fresh = new Agent({ ...common, pipelining: 0 })
   return {

@@ -9,11 +9,19 @@ import { createTunnels } from './tunnel.ts'
 /** Makes signed POSTs to public addresses, through the operator's proxy if there is one. */
 export type EndpointClient = PostClient & Pick<Signer, 'canSign'>
 
-/** @param maxSockets maximum number of connections to one endpoint */
-export function createEndpointClient(config: WorkerConfig, maxSockets: number, log: Logger): EndpointClient {
+/**
+ * @param maxSockets maximum number of connections to one endpoint
+ * @param now decides which secrets still sign, in ms since 1970
+ */
+export function createEndpointClient(
+  config: WorkerConfig,
+  maxSockets: number,
+  log: Logger,
+  now: () => number,
+): EndpointClient {
   const guard = createAddressGuard(config.WEBHOOK_ALLOWED_NETWORKS)
   const vault = openVault(config, log)
-  const signer = createSigner({ vault, log, now: Date.now })
+  const signer = createSigner({ vault, log, now })
   const timeoutMs = config.DELIVERY_TIMEOUT
   const proxy = config.EGRESS_PROXY_URL
   // Two tries of two queries then fit into the deadline.

@@ -127,6 +127,7 @@ async function run(rounds: number, { hasLease }: { readonly hasLease: boolean })
     look: (delivery) => breakers.look(delivery),
     isFailing: () => false,
     canSign: () => true,
+    findRemoved: async () => undefined,
     now: Date.now,
     nowMs,
   })
@@ -135,7 +136,6 @@ async function run(rounds: number, { hasLease }: { readonly hasLease: boolean })
     client.postLeased(delivery, attempt, hasLease ? terms : { ...terms, trustedUntilMs: Infinity })
   const postUnderLease = createPostUnderLease({
     startDeadline: () => startDeadline(10_000),
-    post: (delivery, attempt) => client.post(delivery, attempt),
     postLeased,
     renew: (delivery) => {
       tally.renewed += 1

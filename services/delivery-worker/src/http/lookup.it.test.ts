@@ -1,9 +1,10 @@
 import { createSocket, type Socket } from 'node:dgram'
-import type { LookupAddress } from 'node:dns'
+import dns from 'node:dns'
 import { once } from 'node:events'
+import { rename, writeFile } from 'node:fs/promises'
 import type { LookupFunction } from 'node:net'
-import { hostname } from 'node:os'
-import { eventually } from '@switchhook/testkit'
+import { join } from 'node:path'
+import { eventually, temporaryFolder } from '@switchhook/testkit'
 import { createLookup } from './lookup.ts'
 
 const TIMEOUT_MS = 200
@@ -22,6 +23,11 @@ const KNOWN: Readonly<Record<string, number[][]>> = {
   'v4.example': [PUBLIC],
   'both.example': [PUBLIC],
   'guarded.example': [[10, 0, 0, 1]],
+  // A public host, and a Service of Kubernetes.
+  'web.dev': [PUBLIC],
+  'web.dev.svc.cluster.local': [[127, 0, 0, 9]],
+  'app.corp.example': [[127, 0, 0, 8]],
+  'app.corp.example.corp.example': [[10, 0, 0, 8]],
 }
 const PUBLIC_V6 = [0x20, 0x01, 0x0d, 0xb8, ...Array<number>(11).fill(0), 1]
 const KNOWN_V6: Readonly<Record<string, number[][]>> = {
@@ -32,17 +38,26 @@ const KNOWN_V6: Readonly<Record<string, number[][]>> = {
 
 let nameServer: Socket
 let questions: string[]
+let folder: string
 let lookup: LookupFunction
 /** When questions such as `v4.example 28` are answered, in ms. Infinity: never. */
 let answeredAfterMs: Record<string, number>
+/** Questions that the name server answers with SERVFAIL. */
+let failing: Set<string>
 
 beforeEach(async () => {
   questions = []
   answeredAfterMs = {}
+  failing = new Set()
+  folder = temporaryFolder('lookup-')
   nameServer = createSocket('udp4', (question, from) => {
     const { name, type } = parseQuestion(question)
     questions.push(`${name} ${type}`)
-    const afterMs = name.startsWith('silent') ? Infinity : (answeredAfterMs[`${name} ${type}`] ?? 0)
+    // The first answer says that the name does not exist.
+    const isSilent =
+      name.startsWith('silent') ||
+      (name.startsWith('once') && questions.filter((one) => one === `${name} ${type}`).length > 1)
+    const afterMs = isSilent ? Infinity : (answeredAfterMs[`${name} ${type}`] ?? 0)
     const addresses = (type === A ? KNOWN : KNOWN_V6)[name] ?? []
     const answer = (): void => nameServer.send(answerTo(question, type, addresses), from.port, from.address)
     if (afterMs === 0) answer()
@@ -57,12 +72,24 @@ afterEach(() => nameServer.close())
 
 /** @param timeoutMs of one query */
 const lookupWithin = (timeoutMs: number, hasIpv4 = true): LookupFunction =>
-  createLookup({ guard, timeoutMs, hasIpv4, servers: [`127.0.0.1:${nameServer.address().port}`] })
+  createLookup({
+    guard,
+    timeoutMs,
+    hasIpv4,
+    servers: [`127.0.0.1:${nameServer.address().port}`],
+    files: { hosts: join(folder, 'hosts'), resolvConf: join(folder, 'resolv.conf') },
+  })
 
-const find = (name: string, family: 0 | 4 | 6 = 0): Promise<LookupAddress[]> =>
+/** Replaces a file of the resolver, as the kubelet does: in one step, with a new file. */
+async function write(file: 'hosts' | 'resolv.conf', text: string): Promise<void> {
+  await writeFile(join(folder, `${file}.new`), text)
+  await rename(join(folder, `${file}.new`), join(folder, file))
+}
+
+const find = (name: string, family: 0 | 4 | 6 = 0): Promise<dns.LookupAddress[]> =>
   new Promise((resolve, reject) => {
     lookup(name, { all: true, family }, (error, addresses) => {
-      if (error === null) resolve(addresses as LookupAddress[])
+      if (error === null) resolve(addresses as dns.LookupAddress[])
       else reject(error)
     })
   })
@@ -71,8 +98,8 @@ test('a name has the addresses that its name server returns', async () => {
   await expect(find('client.example')).resolves.toEqual([{ address: '127.0.0.1', family: 4 }])
 })
 
-const V4: LookupAddress = { address: PUBLIC.join('.'), family: 4 }
-const V6: LookupAddress = { address: '2001:db8::1', family: 6 }
+const V4: dns.LookupAddress = { address: PUBLIC.join('.'), family: 4 }
+const V6: dns.LookupAddress = { address: '2001:db8::1', family: 6 }
 
 test('a name server that drops queries for IPv6 does not delay IPv4', async () => {
   const timeoutMs = 2_000
@@ -138,13 +165,114 @@ test('concurrent look-ups of one name share a query', async () => {
   expect(questions.filter((question) => question === 'client.example 1')).toHaveLength(2)
 })
 
-test('a name that the name servers do not know is looked up by the system', async () => {
-  await expect(find(hostname())).resolves.not.toHaveLength(0)
-  expect(questions).not.toHaveLength(0)
+describe('the hosts file', () => {
+  test('decides before the name servers, whatever the case of the name', async () => {
+    await write('hosts', '127.0.0.1 localhost\n127.0.0.7 other Web.Dev # split horizon\n')
+    await expect(find('web.dev')).resolves.toEqual([{ address: '127.0.0.7', family: 4 }])
+    expect(questions).toEqual([])
+  })
+
+  test('is read again when it has changed', async () => {
+    await expect(find('web.dev')).resolves.toEqual([V4])
+    await write('hosts', '127.0.0.7 web.dev\n')
+    await expect(find('web.dev')).resolves.toEqual([{ address: '127.0.0.7', family: 4 }])
+    await write('hosts', '127.0.0.8 web.dev\n')
+    await expect(find('web.dev')).resolves.toEqual([{ address: '127.0.0.8', family: 4 }])
+    await write('hosts', '')
+    await expect(find('web.dev')).resolves.toEqual([V4])
+  })
+
+  test('does not get past the guard', async () => {
+    await write('hosts', '10.0.0.7 web.dev\n')
+    await expect(find('web.dev')).rejects.toMatchObject({ code: 'ERR_BLOCKED_ADDRESS' })
+  })
+
+  test('helps a name that failed a moment ago', async () => {
+    await expect(find('unknown.example')).rejects.toMatchObject({ code: 'ENOTFOUND' })
+    await write('hosts', '127.0.0.7 unknown.example\n')
+    await expect(find('unknown.example')).resolves.toHaveLength(1)
+  })
 })
 
-test('localhost is never sent to a name server', async () => {
-  await expect(find('localhost', 4)).resolves.toEqual([{ address: '127.0.0.1', family: 4 }])
+describe('the search list', () => {
+  const KUBERNETES = 'search prod.svc.cluster.local svc.cluster.local cluster.local\noptions ndots:5\n'
+
+  test('a name with few dots is the Service of Kubernetes, not the public host', async () => {
+    await write('resolv.conf', KUBERNETES)
+    await expect(find('web.dev')).resolves.toEqual([{ address: '127.0.0.9', family: 4 }])
+    expect(questions).not.toContain(`web.dev ${A}`)
+  })
+
+  test('a name that is below no search domain is asked for as it is, at the end', async () => {
+    await write('resolv.conf', KUBERNETES)
+    await expect(find('v4.example')).resolves.toEqual([V4])
+    expect(questions.filter((question) => question.endsWith(` ${A}`))).toHaveLength(4)
+  })
+
+  test('a name with a dot at its end is complete', async () => {
+    await write('resolv.conf', KUBERNETES)
+    await expect(find('web.dev.')).resolves.toEqual([V4])
+  })
+
+  test('a name with enough dots is first asked for as it is', async () => {
+    await write('resolv.conf', 'search corp.example\n')
+    await expect(find('app.corp.example')).resolves.toEqual([{ address: '127.0.0.8', family: 4 }])
+    await expect(find('app')).resolves.toEqual([{ address: '127.0.0.8', family: 4 }])
+  })
+
+  test.each([
+    ['does not answer', Infinity],
+    ['fails', 'SERVFAIL'],
+  ] as const)('no public host gets what is meant for a Service while its name server %s', async (_how, answer) => {
+    await write('resolv.conf', KUBERNETES)
+    for (const type of [A, AAAA]) {
+      if (answer === 'SERVFAIL') failing.add(`web.dev.svc.cluster.local ${type}`)
+      else answeredAfterMs[`web.dev.svc.cluster.local ${type}`] = answer
+    }
+    await expect(find('web.dev')).rejects.toMatchObject({ code: answer === 'SERVFAIL' ? 'ESERVFAIL' : 'ETIMEOUT' })
+    expect(questions).not.toContain(`web.dev ${A}`)
+  })
+
+  test('a name server that drops queries for IPv6 delays no name', async () => {
+    const timeoutMs = 2_000
+    lookup = lookupWithin(timeoutMs)
+    await write('resolv.conf', KUBERNETES)
+    for (const name of [
+      'v4.example',
+      ...['prod.svc', 'svc', ''].map((at) => `v4.example.${at}.cluster.local`.replace('..', '.')),
+    ])
+      answeredAfterMs[`${name} ${AAAA}`] = Infinity
+    const startedAt = performance.now()
+    await expect(find('v4.example')).resolves.toEqual([V4])
+    expect(performance.now() - startedAt).toBeLessThan(timeoutMs / 2)
+  })
+})
+
+test('no name holds a thread of the process: names of subscribers are not looked up by the system', async () => {
+  const asked = jest.spyOn(dns.promises, 'lookup')
+  const names = Array.from({ length: 12 }, (_, n) => find(`once${n}.example`).catch((error: unknown) => error))
+  for (const error of await Promise.all(names)) expect(error).toMatchObject({ code: 'ENOTFOUND' })
+  expect(asked).not.toHaveBeenCalled()
+})
+
+test('a look-up has a deadline over all of its questions', async () => {
+  await write(
+    'resolv.conf',
+    `search ${Array.from({ length: 6 }, (_, n) => `slow${n}.example`).join(' ')}\noptions ndots:5\n`,
+  )
+  for (let n = 0; n < 6; n += 1)
+    for (const type of [A, AAAA]) answeredAfterMs[`client.example.slow${n}.example ${type}`] = 0.8 * TIMEOUT_MS
+  const startedAt = performance.now()
+  await expect(find('client.example')).rejects.toMatchObject({ code: 'ETIMEOUT' })
+  expect(performance.now() - startedAt).toBeLessThan(4 * TIMEOUT_MS)
+})
+
+test.each(['localhost', 'app.localhost', 'Deep.App.LOCALHOST', 'localhost.'])('%s is this machine', async (name) => {
+  await write('resolv.conf', 'search example\noptions ndots:5\n')
+  await expect(find(name)).resolves.toEqual([
+    { address: '127.0.0.1', family: 4 },
+    { address: '::1', family: 6 },
+  ])
   expect(questions).toEqual([])
 })
 
@@ -166,11 +294,17 @@ function parseQuestion(message: Buffer): { name: string; type: number; end: numb
   return { name: labels.join('.').toLowerCase(), type: message.readUInt16BE(at + 1), end: at + 5 }
 }
 
+/** Of an answer: there is one, the server failed, or the name does not exist. */
+function flagsOf(name: string, type: number, count: number): number {
+  if (failing.has(`${name} ${type}`)) return 0x8182
+  return count > 0 || name === 'client.example' ? 0x8180 : 0x8183
+}
+
 /** RFC 1035, section 4.1: the header and the question again, then the records; without any, the name does not exist. */
 function answerTo(question: Buffer, type: number, addresses: readonly number[][]): Buffer {
   const { name, end } = parseQuestion(question)
   const header = Buffer.from(question.subarray(0, 12))
-  header.writeUInt16BE(addresses.length > 0 || name.startsWith('client') ? 0x8180 : 0x8183, 2)
+  header.writeUInt16BE(flagsOf(name, type, addresses.length), 2)
   header.writeUInt16BE(addresses.length, 6)
   header.writeUInt16BE(0, 8)
   header.writeUInt16BE(0, 10)

@@ -3,49 +3,66 @@ import type { LookupFunction } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { callbackify } from 'node:util'
 import type { AddressGuard } from '@switchhook/egress'
-import { type Deadline, startDeadline } from '@switchhook/runtime'
+import { answerWithin, type Deadline, NotAnswered, startDeadline } from '@switchhook/runtime'
 import { LRUCache } from 'lru-cache'
 import { BLOCKED_ADDRESS, codedError } from '../policy/classify.ts'
+import { candidatesOf, parseHosts, parseSearchRules, watchedFile } from './name-files.ts'
 
 export interface LookupOptions {
   /** Forbidden addresses are left out of the result. The connection uses the vetted addresses without another look-up. */
   readonly guard: Pick<AddressGuard, 'allows'>
-  /** Timeout of one DNS query, in ms. Each query is sent twice. */
+  /** Timeout of one DNS query, in ms. Each query is sent twice. A look-up with all of its queries may take three times as long. */
   readonly timeoutMs: number
   /** `address:port` of the name servers. Default: the system's. */
   readonly servers?: readonly string[]
-  /** How long a failed look-up is remembered, in ms. Shorter than the first wait of a schedule. */
+  /** The files of the system's resolver. */
+  readonly files?: { readonly hosts: string; readonly resolvConf: string }
+  /** How long a failed look-up is remembered at least, in ms. Shorter than the first wait of a schedule. */
   readonly forgetFailureMs?: number
   /** Default: whether an interface other than the loopback has an IPv4 address. */
   readonly hasIpv4?: boolean
 }
 
+const FILES = { hosts: '/etc/hosts', resolvConf: '/etc/resolv.conf' }
 /** RFC 8305, section 3: how long IPv6 addresses are waited for. Some name servers drop the query for them. */
 const RESOLUTION_DELAY_MS = 50
 const FORGET_FAILURE_MS = 5_000
 /** A bound, because a client can subscribe with any number of dead names. */
 const MAX_FAILURES = 1_000
+/** A look-up may take this many times the timeout of a query: within the deadline of the attempt, which is four times as long. */
+const MAX_TIMEOUTS = 3
 
 /**
- * Looks up host names without letting one dead name delay the others. The system's own look-up (getaddrinfo) blocks one of
- * a few threads while a name server is silent, so a few dead names would block all look-ups. Instead:
- * - Name servers are queried directly, through c-ares.
- * - Concurrent look-ups of one name share a query, and a failed one is not repeated for some seconds.
- * - A name that the servers do not know may be in the hosts file or below a search domain. Only then is the system asked;
- *   its answer is quick, because the name servers have just answered.
+ * Looks up host names by the rules of the system's own resolver: the hosts file decides, then the name servers, with the
+ * search list and `ndots` of resolv.conf. The system itself (getaddrinfo) is not asked: it blocks one of two threads of the
+ * process while a name server is silent, so a few dead names would block every other look-up, that of Redis included.
+ * Instead:
+ * - Name servers are queried through c-ares, which takes no thread.
+ * - Concurrent look-ups of one name share their queries, so that there are never more than deliveries in progress. A
+ *   failed one is not repeated for some seconds, or for as long as it took: a silent name has a query half of the time.
+ * - Only the answer that a name does not exist, or has no address, leads to the next name of the search list. After a
+ *   failure, the next one may be another host: the public `web.dev` in place of a Service of Kubernetes.
  */
 export function createLookup(options: LookupOptions): LookupFunction {
-  const { guard, timeoutMs, servers, forgetFailureMs = FORGET_FAILURE_MS, hasIpv4 = hasOutwardIpv4() } = options
-  const resolver = new dns.Resolver({ timeout: timeoutMs, tries: 2 })
-  if (servers !== undefined) resolver.setServers(servers)
-  const inFlight = new Map<string, Promise<LookupAddress[]>>()
-  const failed = new LRUCache<string, Promise<LookupAddress[]>>({ max: MAX_FAILURES, ttl: forgetFailureMs })
+  const { guard, timeoutMs, servers, files = FILES } = options
+  const { forgetFailureMs = FORGET_FAILURE_MS, hasIpv4 = hasOutwardIpv4() } = options
+  const hosts = watchedFile(files.hosts, parseHosts)
+  // A new resolver reads the name servers again.
+  const rules = watchedFile(files.resolvConf, (text) => ({ ...parseSearchRules(text), resolver: newResolver() }))
+  const inFlight = new Map<string, Promise<readonly LookupAddress[]>>()
+  const failed = new LRUCache<string, Failure>({ max: MAX_FAILURES, ttl: forgetFailureMs })
+
+  function newResolver(): dns.Resolver {
+    const resolver = new dns.Resolver({ timeout: timeoutMs, tries: 2 })
+    if (servers !== undefined) resolver.setServers(servers)
+    return resolver
+  }
 
   /**
    * Asks for both families. Once IPv4 has an allowed address, IPv6 is waited for only a moment; this host may have no IPv6.
-   * A host without IPv4 waits for both answers.
+   * A host without IPv4 waits for both answers. Resolves to no address if the name has none, or does not exist.
    */
-  async function askServers(hostname: string): Promise<{ found: LookupAddress[]; failures: Failure[] }> {
+  async function askServers(name: string, resolver: dns.Resolver): Promise<LookupAddress[]> {
     const found: LookupAddress[] = []
     const failures: Failure[] = []
     const { promise: enough, resolve: isEnough } = Promise.withResolvers<void>()
@@ -56,32 +73,47 @@ export function createLookup(options: LookupOptions): LookupFunction {
         found.push(...addresses.map((address) => ({ address, family })))
         if (family === 4 && hasIpv4 && addresses.some((address) => guard.allows(address)))
           delay = startDeadline(RESOLUTION_DELAY_MS, isEnough)
-      } catch (failure) {
-        failures.push(failure as Failure)
+      } catch (error) {
+        const failure = error as Failure
+        if (!ABSENT.has(failure.code)) failures.push(failure)
+        // RFC 8020: it has no address of the other family either. Some servers say so of IPv6 alone, wrongly (RFC 4074).
+        else if (family === 4 && failure.code === 'ENOTFOUND') isEnough()
       }
     }
-    void Promise.all([ask(4, resolver.resolve4(hostname)), ask(6, resolver.resolve6(hostname))]).then(() => isEnough())
+    void Promise.all([ask(4, resolver.resolve4(name)), ask(6, resolver.resolve6(name))]).then(() => isEnough())
     await enough
     delay?.stop()
-    return { found: found.toSorted((a, b) => a.family - b.family), failures }
+    const [failure] = failures
+    if (found.length === 0 && failure !== undefined) throw failure
+    return found.toSorted((a, b) => a.family - b.family)
   }
 
-  async function find(hostname: string): Promise<LookupAddress[]> {
-    // RFC 6761, section 6.3: never sent to a name server.
-    if (/(^|\.)localhost$/i.test(hostname)) return askSystem(hostname)
-    const { found, failures } = await askServers(hostname)
-    if (found.length > 0) return found
-    const silence = failures.find(({ code }) => code === 'ETIMEOUT')
-    if (silence !== undefined) throw silence
-    return askSystem(hostname)
+  async function find(hostname: string): Promise<readonly LookupAddress[]> {
+    const { resolver, ...search } = rules()
+    for (const name of candidatesOf(hostname, search)) {
+      const found = await askServers(name, resolver)
+      if (found.length > 0) return found
+    }
+    throw codedError('ENOTFOUND', `${hostname} has no address`)
   }
 
-  function findOnce(hostname: string): Promise<LookupAddress[]> {
-    const known = inFlight.get(hostname) ?? failed.get(hostname)
+  async function findOnce(hostname: string): Promise<readonly LookupAddress[]> {
+    const own = hosts().get(hostname.toLowerCase()) ?? (LOCALHOST.test(hostname) ? LOOPBACK : undefined)
+    if (own !== undefined) return own
+    const failure = failed.get(hostname)
+    if (failure !== undefined) throw failure
+    const known = inFlight.get(hostname)
     if (known !== undefined) return known
-    const finding = find(hostname).finally(() => inFlight.delete(hostname))
+    const startedAtMs = performance.now()
+    const finding = answerWithin(MAX_TIMEOUTS * timeoutMs, find(hostname), 'the name servers take too long')
+      .catch((error: unknown) => {
+        const late =
+          error instanceof NotAnswered ? codedError('ETIMEOUT', `${hostname}: ${error.message}`) : (error as Failure)
+        failed.set(hostname, late, { ttl: Math.max(forgetFailureMs, performance.now() - startedAtMs) })
+        throw late
+      })
+      .finally(() => inFlight.delete(hostname))
     inFlight.set(hostname, finding)
-    finding.catch(() => failed.set(hostname, finding))
     return finding
   }
 
@@ -104,10 +136,18 @@ export function createLookup(options: LookupOptions): LookupFunction {
 
 type Failure = NodeJS.ErrnoException
 
+/** The name does not exist, or has no address of the family. */
+const ABSENT: ReadonlySet<string | undefined> = new Set(['ENOTFOUND', 'ENODATA'])
+
+/** RFC 6761, section 6.3: always this machine, and never sent to a name server. */
+const LOCALHOST = /(^|\.)localhost\.?$/i
+const LOOPBACK: readonly LookupAddress[] = [
+  { address: '127.0.0.1', family: 4 },
+  { address: '::1', family: 6 },
+]
+
 const hasOutwardIpv4 = (): boolean =>
   Object.values(networkInterfaces()).some((all) => all?.some((one) => one.family === 'IPv4' && !one.internal))
-
-const askSystem = (hostname: string): Promise<LookupAddress[]> => dns.lookup(hostname, { all: true, order: 'verbatim' })
 
 export const blocked = (hostname: string): Failure =>
   codedError(BLOCKED_ADDRESS, `every address of ${hostname} is blocked`)

@@ -41,7 +41,6 @@ async function post(
   }
   const postUnderLease = createPostUnderLease({
     startDeadline: () => deadline,
-    post: async ({ url }) => make(url) as Outcome,
     postLeased: async ({ url }, _attempt, terms) => make(url, terms),
     renew: async () => {
       clockMs += 10
@@ -69,11 +68,11 @@ test('a first attempt is posted under its lease without another read while the l
   expect(renewed).toBe(0)
 })
 
-test('a retry needs no lease', async () => {
-  const { posted, sent, renewed } = await post({ ...first, slot: 1, attempt: 1 }, 0, [ok])
-  expect(posted).toMatchObject({ kind: 'posted', outcome: ok })
-  expect(sent).toEqual([{ url: first.url, terms: undefined }])
-  expect(renewed).toBe(0)
+test('a retry whose lease ended while it connected is signed with what is valid then', async () => {
+  const retry: Delivery = { ...first, slot: 1, attempt: 1 }
+  const resigned: Delivery = { ...retry, signing: { id: 'b', secret: 'b', since: first.firstDueAt, former: [] } }
+  const { posted } = await post(retry, 50, [expired, ok], [anAdmission(resigned, { trustedUntilMs: 400 })])
+  expect(posted).toEqual(postedTo(resigned, ok))
 })
 
 test('a lease that has ended is renewed within the same deadline', async () => {
@@ -130,7 +129,6 @@ test('while Redis answers too slowly for a lease, the delivery comes back withou
   let posts = 0
   const postUnderLease = createPostUnderLease({
     startDeadline: () => deadlineOn(() => clockMs),
-    post: async () => ok,
     postLeased: async () => {
       posts += 1
       return expired
@@ -150,7 +148,6 @@ test('a first attempt that broke has failed although its lease cannot be renewed
   let clockMs = 0
   const postUnderLease = createPostUnderLease({
     startDeadline: () => deadlineOn(() => clockMs),
-    post: async () => ok,
     postLeased: async () => ({ kind: 'lease-expired', broken: reset }),
     renew: async () => {
       clockMs += 300
@@ -164,7 +161,6 @@ test('a first attempt that broke has failed although its lease cannot be renewed
 test('without Redis the lease cannot be renewed, and the delivery comes back', async () => {
   const postUnderLease = createPostUnderLease({
     startDeadline: () => deadlineOn(() => 0),
-    post: async () => ok,
     postLeased: async () => expired,
     renew: () => Promise.reject(new Error('Redis is away')),
     nowMs: () => 0,

@@ -40,7 +40,7 @@ export type TakePermit = (wasWritten: boolean, limited?: Subscription) => Promis
 
 /**
  * A `Withheld` means that no attempt was made.
- * @param trustedUntilMs the end of the lease under which a first attempt was admitted
+ * @param trustedUntilMs the end of the lease under which the delivery was admitted
  * @param take absent: the subscription has no limits
  */
 export type PostUnderLease = (
@@ -52,7 +52,6 @@ export type PostUnderLease = (
 
 export interface PostUnderLeaseDeps extends Pick<Clocks, 'nowMs'> {
   readonly startDeadline: () => Deadline
-  readonly post: (delivery: Delivery, attempt: number) => Promise<Outcome>
   readonly postLeased: (delivery: Delivery, attempt: number, terms: PostTerms) => Promise<Outcome | LeaseExpired>
   /** Reads the subscription again. Rejects if Redis is away. */
   readonly renew: Admit
@@ -66,19 +65,17 @@ const LIMITED: Withheld = { kind: 'held', lookInMs: LIMITED_LOOK_MS }
 const TIMED_OUT: Outcome = { kind: 'unreachable', reason: 'timeout' }
 
 /**
- * Makes one attempt. A first attempt is written only while its lease is valid, so none is sent after the answer to a
- * DELETE, however long name look-up and connecting take. If the lease has ended when the connection is ready, one round
- * trip renews it and the request uses the open connection. A renewal counts neither as an attempt nor as a failure.
- * Retries need no lease: they keep their schedule even if the subscription is deleted. Those of a subscription with limits are
- * made under the lease of their permit.
+ * Makes one attempt. It is written only while its lease is valid, however long name look-up and connecting take: so no first
+ * attempt is sent after the answer to a DELETE, and none is signed with a secret that was revoked. If the lease has ended when
+ * the connection is ready, one round trip renews it and the request uses the open connection. A renewal counts neither as an
+ * attempt nor as a failure. A retry keeps its schedule even if the subscription is deleted, and uses its last secret.
  * @throws Unavailable if, until the deadline, every reading of the subscription takes longer than a lease. The endpoint has
  *   not failed, so the delivery must come back without an attempt.
  */
 export function createPostUnderLease(deps: PostUnderLeaseDeps): PostUnderLease {
-  const { startDeadline, post, postLeased, renew, nowMs } = deps
+  const { startDeadline, postLeased, renew, nowMs } = deps
 
   return async (due, attempt, admittedUntilMs, take) => {
-    if (due.attempt > 0 && take === undefined) return posted(due, await post(due, attempt))
     let [delivery, trustedUntilMs] = [due, admittedUntilMs]
     let broken: Outcome | undefined
     /** False: no permit is free. */

@@ -220,4 +220,6 @@ const isLast = (headers: { readonly connection?: string | readonly string[] | un
 
 /** The request asked for an uncompressed answer; a compressed one gets no excerpt. A header that occurs twice is a list. */
 const isPlain = (headers: { readonly 'content-encoding'?: string | readonly string[] | undefined }): boolean =>
-  String(headers['content-encoding'] ?? 'identity').toLowerCase() === 'identity'
+  String(headers['content-encoding'] ?? 'identity')
+    .trim()
+    .toLowerCase() === 'identity'

@@ -36,6 +36,7 @@ export function createDeliver(worker: DeliverDeps): Deliver {
       worker.isolation.inTurn(due, source, {
         look: () => look(worker, message),
         needsTurn,
+        isProbe: (looked) => looked.kind === 'sendable' && looked.before.probe !== undefined,
         isFresh: (looked) => isFresh(worker, looked),
         async work(looked) {
           if (looked.kind === 'settled') return concludeSettled(worker, message, looked)

@@ -32,24 +32,21 @@ const isReady = async (service: ServiceProcess): Promise<boolean> =>
 const saysPaused = (service: ServiceProcess): void =>
   expect(service.lines().map(({ message }) => message)).toContain('consuming paused')
 
-test.each(['with the id', 'without an id'])(
-  'first attempts %s are not withdrawn in a Redis that lost its data; after a restore all are delivered',
-  async (what) => {
-    const service = await startWorker('1s')
-    const broker = await publisherOf(what === 'with the id' ? await idInRedis() : undefined)
-    const subscription = await subscribe()
-    await surroundings.redisServer.lose()
-    for (let n = 0; n < 10; n++) await broker.publishDelivery(aDeliveryTo(subscription))
-    await eventually(() => saysPaused(service))
-    await eventually(async () => expect(await waitingIn(Queue.deliveryDue)).toBe(10), PATIENT)
-    expect(await isReady(service)).toBe(false)
-    expect(attempts()).toEqual([])
-    expect(service.lines().filter(({ level }) => level === 'error')).toHaveLength(1)
-    await surroundings.redisServer.restore()
-    await eventually(() => expect(attempts()).toHaveLength(10), PATIENT)
-    await eventually(async () => expect(await isReady(service)).toBe(true), PATIENT)
-  },
-)
+test('first attempts, with the id or without one, are not withdrawn in a Redis that lost its data; after a restore all are delivered', async () => {
+  const service = await startWorker('1s')
+  const publishers = [await publisherOf(await idInRedis()), await publisherOf()]
+  const subscription = await subscribe()
+  await surroundings.redisServer.lose()
+  for (const broker of publishers) for (let n = 0; n < 5; n++) await broker.publishDelivery(aDeliveryTo(subscription))
+  await eventually(() => saysPaused(service))
+  await eventually(async () => expect(await waitingIn(Queue.deliveryDue)).toBe(10), PATIENT)
+  expect(await isReady(service)).toBe(false)
+  expect(attempts()).toEqual([])
+  expect(service.lines().filter(({ level }) => level === 'error')).toHaveLength(1)
+  await surroundings.redisServer.restore()
+  await eventually(() => expect(attempts()).toHaveLength(10), PATIENT)
+  await eventually(async () => expect(await isReady(service)).toBe(true), PATIENT)
+})
 
 test('a retry that falls due while the data is lost waits for the restore', async () => {
   surroundings.receiver.answer('/hook', { status: 503 })

@@ -4,7 +4,8 @@ export const MAX_PAUSE_MS = 15 * 60_000
 /** A header that occurs several times is a list. */
 type Header = string | readonly string[] | undefined
 
-const firstOf = (header: Header): string | undefined => (typeof header === 'string' ? header : header?.[0])
+/** White space around a value is no part of it (RFC 9110, section 5.5); undici leaves it. */
+const firstOf = (header: Header): string | undefined => (typeof header === 'string' ? header : header?.[0])?.trim()
 
 /**
  * How long an endpoint asks for a pause: `Retry-After` of a 429 or 503, in seconds or as a date (RFC 9110, section 10.2.3).
@@ -23,8 +24,11 @@ export function pauseMsOf(
   return pauseMs > 0 ? Math.min(pauseMs, MAX_PAUSE_MS) : undefined
 }
 
-/** The two forms of an HTTP date that are in use end with GMT. `Date.parse` alone takes `1.5` for a month. */
+/** RFC 9110, section 5.6.7: two forms end with GMT, and that of asctime means it. `Date.parse` alone takes `1.5` for a month. */
 function dateMs(text: string | undefined): number | undefined {
-  const ms = text?.endsWith(' GMT') === true ? Date.parse(text) : Number.NaN
+  const zoned = text !== undefined && ASCTIME.test(text) ? `${text} GMT` : text
+  const ms = zoned?.endsWith(' GMT') === true ? Date.parse(zoned) : Number.NaN
   return Number.isNaN(ms) ? undefined : ms
 }
+
+const ASCTIME = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/

@@ -1,44 +1,37 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  type BackingServices,
+  joinTestRun,
+  localProvider,
+  openHome,
+  startBackingServices,
+  temporaryFolder,
+} from '@switchhook/test-servers'
+import { containersProvider } from './containers-provider.ts'
 
 declare global {
-  var testInfrastructure: ChildProcess | undefined
+  var testServers: { readonly services: BackingServices; readonly folder: string } | undefined
 }
 
-/**
- * Each step of a start is bounded, and the keeper then says which one failed. This bound is for what none of them sees:
- * the keeper prints the logs of the servers, and is replaced once.
- */
-const STARTED_WITHIN_MS = 300_000
+const say = (line: string): void => void process.stderr.write(`… test servers: ${line.replace(/^… /, '')}\n`)
 
-/**
- * Starts one RabbitMQ and one Redis for the whole run, in a separate process: Jest's global set-up cannot resolve
- * workspace sources, and the process also cleans up after a killed Jest, because its standard input then ends.
- */
+/** Starts one RabbitMQ and one Redis for all test files of this Jest process. */
 export default async function startInfrastructure(): Promise<void> {
-  const urls = (await startKeeper()) ?? (await startKeeper())
-  if (urls === undefined) throw new Error('the test infrastructure hung twice while it started')
-  Object.assign(process.env, JSON.parse(urls))
-}
-
-/** Resolves to the URLs as JSON; undefined: the keeper hung. */
-async function startKeeper(): Promise<string | undefined> {
-  const keeper = spawn(process.execPath, ['--conditions=source', join(import.meta.dirname, 'keep-infrastructure.ts')], {
-    // In its own process group, so that Ctrl-C ends only Jest and the keeper can stop the servers in order.
-    detached: true,
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  globalThis.testInfrastructure = keeper
-  const ended = once(keeper, 'exit').then(([code]) => {
-    throw new Error(`the test infrastructure did not start (exit code ${String(code)})`)
-  })
-  ended.catch(() => {})
-  const line = once(createInterface(keeper.stdout), 'line') as Promise<[string]>
-  const urls = await Promise.race([line, ended, sleep(STARTED_WITHIN_MS, undefined, { ref: false })])
-  if (urls === undefined) keeper.kill()
-  keeper.unref()
-  return urls?.[0]
+  joinTestRun()
+  const folder = temporaryFolder('switchhook-test-')
+  const home = openHome(folder)
+  const local = localProvider(home, say, { stopGraceMs: 0 })
+  try {
+    const services = await startBackingServices({ env: process.env, docker: containersProvider(say), local, say })
+    globalThis.testServers = { services, folder }
+    Object.assign(process.env, {
+      TEST_AMQP_URL: services.amqpUrl,
+      TEST_REDIS_URL: services.redisUrl,
+      ...(services.managementUrl !== null && { TEST_MANAGEMENT_URL: services.managementUrl }),
+      ...(services.control !== undefined && { TEST_RABBITMQ_CONTROL: JSON.stringify(services.control) }),
+    })
+  } catch (error) {
+    const cause = error instanceof Error ? error.message : String(error)
+    process.send?.({ kind: 'unavailable', cause })
+    throw error
+  }
 }

@@ -1,11 +1,11 @@
-import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { leaveTestRun } from '@switchhook/test-servers'
 
-/** Ends the keeper's standard input, on which it stops both servers, and waits for its exit. */
 export default async function stopInfrastructure(): Promise<void> {
-  const keeper = globalThis.testInfrastructure
-  if (keeper === undefined || keeper.exitCode !== null) return
-  keeper.ref()
-  const ended = once(keeper, 'exit')
-  keeper.stdin?.end()
-  await ended
+  if (globalThis.testServers !== undefined) {
+    const { services, folder } = globalThis.testServers
+    await services.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  await leaveTestRun()
 }

@@ -48,6 +48,11 @@ test('variables of the user override the defaults', () => {
   expect(env).toMatchObject({ DELIVERY_RETRY_WAITS: '1s', WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8', NODE_ENV: 'test' })
 })
 
+test('a local stack listens on this machine only, unless the user asks for more', () => {
+  expect(environmentOf(memberOf('api'), {})['LISTEN_HOST']).toBe('127.0.0.1')
+  expect(environmentOf(memberOf('api'), { LISTEN_HOST: '0.0.0.0' })['LISTEN_HOST']).toBe('0.0.0.0')
+})
+
 test('an empty variable counts as unset', () => {
   expect(environmentOf(memberOf('api'), { NODE_ENV: '', WEBHOOK_ALLOWED_NETWORKS: '' })).toMatchObject({
     NODE_ENV: 'development',

@@ -70,6 +70,8 @@ export function memberEnvironment(
     AUTH_ISSUERS: authIssuers(idpUrl, devIdpFields.DEV_IDP_TENANTS.parse(set['DEV_IDP_TENANTS'] ?? '0')),
     // People who try it choose between the example tenants.
     CONSOLE_CHOOSER: 'on',
+    // The routes of the simulator need no token.
+    LISTEN_HOST: '127.0.0.1',
     // A local stack delivers to receivers on this machine.
     WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128',
     ...platform,

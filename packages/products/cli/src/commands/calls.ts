@@ -15,7 +15,7 @@ const list = command({
       { title: 'AGENT', of: ({ agentUri }) => agentUri },
       { title: 'STATE', of: ({ state }) => callState(state) },
       { title: 'DIRECTION', of: (leg) => direction(leg.direction) },
-      { title: 'OTHER PARTY', of: ({ remoteParty }) => remoteParty.number ?? remoteParty.uri },
+      { title: 'OTHER PARTY', of: ({ remoteParty }) => remoteParty.number ?? remoteParty.uri ?? 'withheld' },
       { title: 'STARTED', of: ({ startedAt }) => moment(startedAt) },
       { title: 'END', of: (leg) => (leg.endReason === 0 ? '' : endReason(leg.endReason)) },
     ])

@@ -23,7 +23,7 @@ function summaryOf({ eventType, data }: KnownEvent): string {
   if (eventType === 'call.status') {
     const { state, endReason: reason, agentUri, remoteParty, callId } = data
     const end = reason === 0 ? '' : ` (${endReason(reason)})`
-    return `${callState(state)}${end}  ${agentUri} ↔ ${remoteParty.number ?? remoteParty.uri}  call ${callId}`
+    return `${callState(state)}${end}  ${agentUri} ↔ ${remoteParty.number ?? remoteParty.uri ?? 'withheld'}  call ${callId}`
   }
   if (eventType === 'agent.status') {
     return `${data.agentUri}  status ${data.statusCode}, device ${deviceStatus(data.deviceStatus)}`

@@ -256,16 +256,16 @@ export interface Schemas {
     role: number;
     /** The other party. */
     remoteParty: {
-      /** SIP or tel URI. */
-      uri: string;
-      /** Phone number; null if the party has none. */
+      /** SIP or tel URI; null if the number is withheld or unknown. */
+      uri: string | null;
+      /** Phone number; null if the party has none or withholds it. */
       number: string | null;
       /** Display name; null if the platform does not know it. */
       name: string | null;
       /** Kind of party. 0 unknown, 1 agent, 2 extension, 3 external. */
       type: number;
     };
-    /** Caller number presented to the other party, as given to `dial`. */
+    /** Caller number that the called party sees; `anonymous`: it is withheld; null: the platform chose or did not say. */
     cli: string | null;
     /** The agent's device, in the platform's notation. */
     device: string | null;
@@ -491,7 +491,7 @@ export interface Schemas {
     agentUri: string;
     /** Number or URI to dial. The simulator knows these numbers: `+15550100` answers after 1 s, `+15550101` is busy, `+15550102` never answers (the call ends after 30 s), `+15550103` is a bad address, `+15550104` answers and cannot be held, `+15550105` answers and hangs up 5 s later, `+15550106` answers and puts the agent on hold 2 s later, for 3 s, `+1555011n` answers after n seconds. Any other number answers after 2.5 s. The URI of another agent rings that agent for 30 s. */
     destination: string;
-    /** Presentation number that the called party sees. Absent or null: the platform chooses. */
+    /** Presentation number that the called party sees. `anonymous` withholds the number. Absent or null: the platform chooses. */
     cli?: string | null;
     /** Your own id for tracing, repeated in every event of the call. Without an `Idempotency-Key`, a dial with the same agent, destination and correlation id returns the earlier call while that call lives, even if the earlier dial had a key; after its end it dials again. A dial with a new key starts a new call. Empty: as if absent. */
     correlationId?: string | null;

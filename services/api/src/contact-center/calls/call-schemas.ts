@@ -29,11 +29,15 @@ export const dialSchema = component('DialCommand', {
       '+15550100',
     ),
     cli: orNull(
-      text('Presentation number that the called party sees. Absent or null: the platform chooses.', '+15550199', {
-        minLength: 1,
-        maxLength: 64,
-        pattern: PRINTABLE,
-      }),
+      text(
+        'Presentation number that the called party sees. `anonymous` withholds the number. Absent or null: the platform chooses.',
+        '+15550199',
+        {
+          minLength: 1,
+          maxLength: 64,
+          pattern: PRINTABLE,
+        },
+      ),
     ),
     correlationId: correlationId(
       'Your own id for tracing, repeated in every event of the call. Without an `Idempotency-Key`, a dial with the same agent, destination and correlation id returns the earlier call while that call lives, even if the earlier dial had a key; after its end it dials again. A dial with a new key starts a new call.',

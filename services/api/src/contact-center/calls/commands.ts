@@ -10,6 +10,8 @@ import {
 import {
   type CommandOnLeg,
   checkCommand,
+  isDiallable,
+  type LegCommand,
   type Platform,
   PlatformUnavailable,
   type ProvisionedAgent,
@@ -76,6 +78,23 @@ export async function requireAgent(
   return agent
 }
 
+const NOT_DIALLABLE =
+  'must be the URI of an agent, a number such as +15550100 or +49 (0) 30 1234, or a SIP URI such as sip:bob@acme.example'
+
+/** @throws AppError invalid-request if no platform can call this address, which must not look like an accepted call */
+export async function requireDiallable(
+  platform: Pick<Platform, 'findAgent'>,
+  { tenant }: Caller,
+  name: OtherParty,
+  address: string,
+): Promise<void> {
+  if (isDiallable(address) || (await platform.findAgent(tenant, address)) !== undefined) return
+  throw new AppError('invalid-request', {
+    detail: 'The body is not valid.',
+    errors: [{ pointer: `/${name}`, detail: NOT_DIALLABLE }],
+  })
+}
+
 /**
  * First step of every command on a leg: checks that the agent and the call exist for this caller, and that the state of the
  * leg allows the command. Changes nothing.
@@ -84,10 +103,10 @@ export async function requireAgent(
 export async function allowCommand(
   { platform, center }: CallRouteDeps,
   command: CommandOnLeg,
-  { caller, params, body: { agentUri }, idFor }: RouteRequest<LegBody>,
+  { caller, params, body, idFor }: RouteRequest<LegBody>,
   transfer: { readonly target?: string; readonly consultationCallId?: CallId } = {},
 ) {
-  const { remoteAnswer } = await requireAgent(platform, caller, agentUri)
+  const { remoteAnswer, agentUri } = await requireAgent(platform, caller, body.agentUri)
   const id = params['callId']
   if (!isGuid(id)) throw new AppError('call-not-found')
   const { call, agent, known } = await center.readLeg(caller.tenant, parseCallId(id), agentUri)
@@ -143,3 +162,17 @@ export const accepted = (body: AcceptedBody): Answer => ({
   body,
   ...(body.noop && { isUnchanged: true }),
 })
+
+/**
+ * Sends a command on a leg. If the platform has forgotten the call, its legs end now, with this command as the cause, and
+ * not only when the call has been silent for minutes: until then the agent could not be freed.
+ * @throws as `send`
+ */
+export async function sendOnLeg(
+  center: Pick<ContactCenter['center'], 'probe'>,
+  { tenant, callId, commandId }: LegCommand,
+  command: Promise<boolean>,
+): Promise<void> {
+  const isKnown = await send(command)
+  if (!isKnown) await send(center.probe(tenant, callId, commandId))
+}

@@ -1,7 +1,7 @@
 import { AppError, parseCallId, parseCommandId } from '@switchhook/contracts'
 import { type Dialled, hasBegun, newCall } from '../center/call.ts'
 import { acceptedSchema, correlationIdOf, type DialBody, dialSchema } from './call-schemas.ts'
-import { accepted, commandRoute, requireAgent, send } from './commands.ts'
+import { accepted, commandRoute, requireAgent, requireDiallable, send } from './commands.ts'
 
 /** Starts an outbound call. Stores the call with its id before the platform receives the command. */
 export const dial = commandRoute<DialBody>({
@@ -16,9 +16,10 @@ export const dial = commandRoute<DialBody>({
   otherParty: 'destination',
   failures: ['agent-device-unavailable'],
   async handle({ caller: { tenant, clientId }, caller, body, idFor, isKeyed }, { platform, center, now }) {
-    const { agentUri, destination, cli = null } = body
+    const { destination, cli = null } = body
     const correlationId = correlationIdOf(body)
-    await requireAgent(platform, caller, agentUri)
+    await requireDiallable(platform, caller, 'destination', destination)
+    const { agentUri } = await requireAgent(platform, caller, body.agentUri)
     const commandId = parseCommandId(idFor('command'))
     const dialled: Dialled = { agentUri, destination, cli, correlationId, commandId }
     const fresh = newCall({ callId: parseCallId(idFor('call')), tenant }, new Date(now()).toISOString())

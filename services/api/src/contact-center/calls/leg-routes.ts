@@ -1,7 +1,7 @@
 import type { FailureCode } from '@switchhook/contracts'
 import type { CommandOnLeg, Platform } from '@switchhook/platform'
 import { acceptedSchema, callIdParam, type LegBody, legSchema } from './call-schemas.ts'
-import { type AllowedCommand, accepted, allowCommand, commandRoute, othersToHold, send } from './commands.ts'
+import { type AllowedCommand, accepted, allowCommand, commandRoute, othersToHold, sendOnLeg } from './commands.ts'
 
 interface LegRoute {
   readonly command: Exclude<CommandOnLeg, 'transfer'>
@@ -54,7 +54,7 @@ export const legRoutes = ROUTES.map(({ command, summary, description, failures =
       const allowed = await allowCommand(deps, command, request)
       const { leg, correlationId, check } = allowed
       const { callId, agentUri, commandId } = leg
-      if (check.kind === 'send') await send(carryOut(deps.platform, command, allowed))
+      if (check.kind === 'send') await sendOnLeg(deps.center, leg, carryOut(deps.platform, command, allowed))
       const noop = check.kind === 'noop'
       return accepted({ callId, agentUri, command, commandId, correlationId, acceptedAt, noop })
     },
@@ -65,7 +65,7 @@ function carryOut(
   platform: Platform,
   command: LegRoute['command'],
   { leg, agent, consultation }: AllowedCommand,
-): Promise<void> {
+): Promise<boolean> {
   if (command === 'hangup') return platform.hangup(leg)
   if (command === 'hold') return platform.hold(leg)
   const holdFirst = othersToHold(agent, leg.callId, consultation)

@@ -59,7 +59,8 @@ async function urisAfter({ platform }: CallListDeps, tenant: Tenant, after?: str
     const page = await platform.listAgents(tenant, { limit: AGENTS_AT_ONCE, ...(after !== undefined && { after }) })
     return page.map(({ agentUri }) => agentUri)
   }
-  return after === undefined && (await platform.findAgent(tenant, only)) !== undefined ? [only] : []
+  const agent = after === undefined ? await platform.findAgent(tenant, only) : undefined
+  return agent === undefined ? [] : [agent.agentUri]
 }
 
 /** One request looks at this many events of calls at most. */

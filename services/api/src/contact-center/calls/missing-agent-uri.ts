@@ -1,5 +1,5 @@
 import { AppError, type Fault } from '@switchhook/contracts'
-import { isSameAddress } from '@switchhook/platform'
+import { isSameAddress, presentationOf } from '@switchhook/platform'
 
 /** The field of a dial or a transfer that must not name the agent. The other commands have none. */
 export type OtherParty = 'destination' | 'transferTarget'
@@ -38,11 +38,18 @@ export const validateCallCommand =
         errors,
       })
     }
-    const all = [...faults, ...(otherParty === undefined ? [] : callsOneself(fields, otherParty))]
+    const all = [...faults, ...(otherParty === undefined ? [] : callsOneself(fields, otherParty)), ...wrongCli(fields)]
     return all.length === 0
       ? undefined
       : new AppError('invalid-request', { detail: 'The body is not valid.', errors: all })
   }
+
+/** A `cli` that no platform can present must not show another number than the event says. */
+function wrongCli(fields: Record<string, unknown> | undefined): Fault[] {
+  const cli = fields?.['cli']
+  if (typeof cli !== 'string' || cli === '' || presentationOf(cli) !== null) return []
+  return [{ pointer: '/cli', detail: 'must be a number such as +15550199, or "anonymous" to withhold the number' }]
+}
 
 function callsOneself(fields: Record<string, unknown> | undefined, name: string): Fault[] {
   const [agentUri, other] = [fields?.['agentUri'], fields?.[name]]

@@ -21,10 +21,13 @@ let tenant: string
 let obey: () => Promise<void>
 let sent: string[]
 let remoteAnswer: boolean
+/** Whether the platform knows the call. */
+let isKnown: boolean
 
-const taking = (name: string) => async (): Promise<void> => {
+const taking = (name: string) => async (): Promise<boolean> => {
   sent.push(name)
   await obey()
+  return isKnown
 }
 
 const platform: Platform = {
@@ -32,7 +35,7 @@ const platform: Platform = {
   stop: async () => {},
   findAgent: async (_tenant, agentUri) => ({ agentUri, tenant, device: null, remoteAnswer }),
   listAgents: async () => [],
-  dial: taking('dial'),
+  dial: async () => void (await taking('dial')()),
   answer: taking('answer'),
   hangup: taking('hangup'),
   hold: taking('hold'),
@@ -48,6 +51,7 @@ beforeEach(() => {
   tenant = randomUUID()
   sent = []
   remoteAnswer = true
+  isKnown = true
   obey = async () => {}
   const store = createStateStore(redis)
   const transact = createTransact(store, () => {})
@@ -110,6 +114,16 @@ describe('a command that certainly did not reach the platform', () => {
     expect(await give('dial', '', { correlationId: 'crm-1' })).toMatchObject({ status: 202, body: { noop: false } })
     expect(sent).toEqual(['dial', 'dial'])
   })
+})
+
+test('a command on a call that the platform has forgotten ends the leg, and the agent can dial', async () => {
+  const callId = await aCall(CallState.connected)
+  isKnown = false
+  const hangup = randomUUID()
+  expect(await give('hangup', callId, {}, () => hangup)).toMatchObject({ status: 202 })
+  const leg = (await center.findCall(tenant, callId))?.legs[ALICE]?.status
+  expect(leg).toMatchObject({ state: CallState.ended, endReason: 12, commandId: hangup })
+  expect((await center.readAgent(tenant, ALICE)).calls).toEqual([])
 })
 
 test('an attended transfer that is repeated with the same ids after a 503 has a consultation that takes commands', async () => {

@@ -14,7 +14,8 @@ import {
   type CallRouteDeps,
   commandRoute,
   othersToHold,
-  send,
+  requireDiallable,
+  sendOnLeg,
 } from './commands.ts'
 
 /** Stores the consultation call with its id before the platform receives the transfer. */
@@ -26,7 +27,7 @@ async function begin(
 ): Promise<void> {
   const { tenant, callId, agentUri, commandId } = leg
   const command = { ...leg, target: body.transferTarget, correlationId: correlationIdOf(body), consultationCallId }
-  if (consultationCallId === null) return send(platform.transfer(command))
+  if (consultationCallId === null) return sendOnLeg(center, leg, platform.transfer(command))
 
   if (othersToHold(agent, callId).length > 0) {
     throw new AppError('agent-device-unavailable', {
@@ -37,7 +38,7 @@ async function begin(
   const begun = newCall({ callId: consultationCallId, tenant }, new Date(now()).toISOString())
   const consultation = { ...begun, dialled }
   await center.beginConsultation(consultation)
-  await send(platform.transfer(command)).catch(async (error: unknown) => {
+  await sendOnLeg(center, leg, platform.transfer(command)).catch(async (error: unknown) => {
     // Best effort: otherwise a probe ends the consultation with platformLost.
     if (error instanceof AppError) await center.abandon(consultation).catch(() => {})
     throw error
@@ -64,6 +65,7 @@ export const transfer = commandRoute<TransferBody>({
   async handle(request, deps) {
     const { body, idFor } = request
     const acceptedAt = new Date(deps.now()).toISOString()
+    await requireDiallable(deps.platform, request.caller, 'transferTarget', body.transferTarget)
     const ownConsultation = body.blind === true ? null : parseCallId(idFor('consultation'))
     const allowed = await allowCommand(deps, 'transfer', request, {
       target: body.transferTarget,
@@ -73,7 +75,8 @@ export const transfer = commandRoute<TransferBody>({
     const { callId, agentUri, commandId } = leg
     const correlationId = (check.kind === 'noop' ? null : correlationIdOf(body)) ?? allowed.correlationId
     if (check.kind === 'send' && check.as === 'completeTransfer') {
-      await send(deps.platform.completeTransfer({ ...leg, correlationId: correlationIdOf(body) }))
+      const command = { ...leg, correlationId: correlationIdOf(body) }
+      await sendOnLeg(deps.center, leg, deps.platform.completeTransfer(command))
     } else if (check.kind === 'send') {
       await begin(deps, body, { ...allowed, correlationId }, ownConsultation)
     }

@@ -1,4 +1,4 @@
-import type { CallId, Tenant } from '@switchhook/contracts'
+import type { CallId, CommandId, Tenant } from '@switchhook/contracts'
 import type { KnownRecords, LegReport, Platform, PlatformListener } from '@switchhook/platform'
 import type { DueTimer, StateChange, StateStore } from '@switchhook/store'
 import type { Base } from '../../base.ts'
@@ -156,6 +156,13 @@ export function createCenter(deps: CenterDeps) {
     agentTimerDue: async ({ tenant, payload }: Pick<DueTimer, 'tenant' | 'payload'>): Promise<void> => {
       const timer = payload as AgentTimerPayload
       await changeAgent(tenant, timer.agentUri, (agent) => applyTimer(agent, timer, isoNow()))
+    },
+    /** Asks the platform about a call that a command did not find there. @throws PlatformUnavailable if it cannot answer */
+    probe: async (tenant: Tenant, callId: CallId, commandId: CommandId): Promise<void> => {
+      const call = await findCall(tenant, callId)
+      // A dial that has not been reported may be on its way to the platform.
+      if (call === undefined || !isLive(call)) return
+      await recordWith(reportsOfProbe(call, await platform.lookUp(tenant, callId), isoNow(), commandId))
     },
     /** Probes a silent call: asks the platform for its state. @throws PlatformUnavailable if the platform cannot answer */
     probeTimerDue: async ({ tenant, payload }: Pick<DueTimer, 'tenant' | 'payload'>): Promise<void> => {

@@ -1,4 +1,13 @@
-import { type CallId, CallState, Direction, EndedBy, EndReason, LegRole, PartyType } from '@switchhook/contracts'
+import {
+  type CallId,
+  CallState,
+  type CommandId,
+  Direction,
+  EndedBy,
+  EndReason,
+  LegRole,
+  PartyType,
+} from '@switchhook/contracts'
 import type { LegReport } from '@switchhook/platform'
 import { type Call, hasBegun } from './call.ts'
 
@@ -33,15 +42,21 @@ export function untilProbeMs({ legs }: Call, nowMs: number): number {
  * platform does not know, so that a lost report leaves no agent in a call for ever. A dial that may have been sent, and
  * that the platform does not know, gets an end as well.
  * @param reported the platform's answer to `lookUp`
+ * @param commandId the command that did not find the call
  */
-export function reportsOfProbe(call: Call, reported: readonly LegReport[], at: string): readonly LegReport[] {
+export function reportsOfProbe(
+  call: Call,
+  reported: readonly LegReport[],
+  at: string,
+  commandId: CommandId | null = null,
+): readonly LegReport[] {
   if (reported.length === 0 && !hasBegun(call)) return endOfUnreportedDial(call, at)
   const known = new Set(reported.map(({ agentUri }) => agentUri))
   const lost = Object.values(call.legs).filter(
     ({ status }) => status.state !== CallState.ended && !known.has(status.agentUri),
   )
   const ends = lost.map(({ order, status }): LegReport => {
-    return { ...status, ...LOST, tenant: call.tenant, order: order + 1, at, commandId: null }
+    return { ...status, ...LOST, tenant: call.tenant, order: order + 1, at, commandId }
   })
   return [...reported, ...ends]
 }

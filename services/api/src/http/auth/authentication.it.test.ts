@@ -343,11 +343,29 @@ describe('trusted networks', () => {
       undefined,
       401,
     ],
+    [
+      'an address with a port counts',
+      { TRUSTED_NETWORKS: '10.0.0.0/8', TRUST_PROXY: '127.0.0.1' },
+      '10.1.1.1:51234',
+      200,
+    ],
+    [
+      'an IPv6 address with a port counts',
+      { TRUSTED_NETWORKS: 'fd00::/8', TRUST_PROXY: '127.0.0.1' },
+      '203.0.113.9:80, [fd00::7]:51234',
+      200,
+    ],
     ['an invalid address is not trusted', { TRUSTED_NETWORKS: '10.0.0.0/8', TRUST_PROXY: '127.0.0.1' }, 'unknown', 401],
   ])('%s', async (_name, env, forwardedFor, status) => {
     const other = await anApi({ ...onPremise, ...env })
     const headers = forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor }
     expect((await other.call('GET', PATH, { headers })).status).toBe(status)
+  })
+
+  test('a header of a proxy that is no list of addresses is logged once', async () => {
+    const other = await anApi({ ...onPremise, TRUSTED_NETWORKS: '10.0.0.0/8', TRUST_PROXY: '127.0.0.1' })
+    for (let i = 0; i < 3; i++) await other.call('GET', PATH, { headers: { 'x-forwarded-for': 'unknown' } })
+    expect(other.log.filter(({ message }) => message.includes('X-Forwarded-For'))).toHaveLength(1)
   })
 
   test('are a setting with which the cloud refuses to start', async () => {

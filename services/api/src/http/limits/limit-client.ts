@@ -11,29 +11,44 @@ import type { Caller } from '../route.ts'
  */
 export type LimitClient = (caller: Caller, address: string | undefined) => Promise<Readonly<Record<string, string>>>
 
-const POLICY = 'client'
-
-/** Each client of each issuer has its own count. Requests from trusted networks are not limited, with or without a token. */
+/**
+ * Each client of each issuer has its own count, and all clients of a tenant together have one, because the tenant's identity
+ * provider can name any number of clients. Requests from trusted networks are not limited, with or without a token.
+ */
 export function createLimitClient(
-  config: { readonly RATE_LIMIT: Rate | null; readonly TRUSTED_NETWORKS: readonly string[] },
+  config: {
+    readonly RATE_LIMIT: Rate | null
+    readonly RATE_LIMIT_PER_TENANT: Rate | null
+    readonly TRUSTED_NETWORKS: readonly string[]
+  },
   redis: Redis,
 ): LimitClient {
-  const rate = config.RATE_LIMIT
-  if (rate === null) return async () => ({})
+  const { RATE_LIMIT, RATE_LIMIT_PER_TENANT } = config
+  if (RATE_LIMIT === null) return async () => ({})
   const isTrustedAddress = createNetworkMatcher(config.TRUSTED_NETWORKS)
+  const countClient = createCount(redis, 'client', RATE_LIMIT, ({ issuer, clientId }) => [issuer, clientId])
+  const countTenant =
+    RATE_LIMIT_PER_TENANT && createCount(redis, 'tenant', RATE_LIMIT_PER_TENANT, ({ tenant }) => ['tenant', tenant])
+  return async (caller, address) => {
+    if (caller.issuer === undefined || isTrustedAddress(address)) return {}
+    const headers = await countClient(caller)
+    await countTenant?.(caller)
+    return headers
+  }
+}
+
+function createCount(redis: Redis, policy: string, rate: Rate, ownerOf: (caller: Caller) => readonly unknown[]) {
   const limiter = createRequestLimiter(redis, rate)
   // draft-ietf-httpapi-ratelimit-headers-11: structured fields, times in seconds.
-  const policy = `"${POLICY}";q=${rate.requests};w=${rate.windowMs / 1_000}`
+  const policyText = `"${policy}";q=${rate.requests};w=${rate.windowMs / 1_000}`
   /** A verified token is one object for its lifetime. */
   const names = new WeakMap<Caller, string>()
-  return async (caller, address) => {
-    const { issuer, clientId } = caller
-    if (issuer === undefined || isTrustedAddress(address)) return {}
-    const name = names.get(caller) ?? hash('sha256', JSON.stringify([issuer, clientId]), 'hex').slice(0, 32)
+  return async (caller: Caller) => {
+    const name = names.get(caller) ?? hash('sha256', JSON.stringify(ownerOf(caller)), 'hex').slice(0, 32)
     names.set(caller, name)
     const { isOver, remaining, resetMs } = await limiter.count(name)
     const resetSeconds = Math.ceil(resetMs / 1_000)
-    const headers = { 'RateLimit-Policy': policy, RateLimit: `"${POLICY}";r=${remaining};t=${resetSeconds}` }
+    const headers = { 'RateLimit-Policy': policyText, RateLimit: `"${policy}";r=${remaining};t=${resetSeconds}` }
     if (isOver)
       throw new HeaderedError('rate-limited', { ...headers, 'Retry-After': String(Math.max(resetSeconds, 1)) })
     return headers

@@ -74,6 +74,22 @@ test('every response has the rate-limit headers, errors included', async () => {
   expect(faulty.headers.get('ratelimit')).toMatch(/^"client";r=0;t=/)
 })
 
+test('clients that a tenant invents have one count together; another tenant is not affected', async () => {
+  const issuers = [idp, other].map(({ issuer, audience, jwksUri }, at) => ({
+    issuer,
+    audience,
+    jwksUri,
+    tenant: `tenant-${at}`,
+  }))
+  const api = await anApi({ RATE_LIMIT_PER_TENANT: '5/1m', AUTH_ISSUERS: JSON.stringify(issuers) })
+  const invented = Array.from({ length: 8 }, (_, at) => asClient(`invented-${at}`))
+  const answers = []
+  for (const client of invented) answers.push(await api.call('GET', PATH, client))
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 429, 429, 429])
+  expect(answers.at(-1)?.headers.get('ratelimit')).toMatch(/^"tenant";r=0;t=/)
+  expect((await api.call('GET', PATH, asClient('crm', other))).status).toBe(200)
+})
+
 test('a request above the limit is answered 429 with Retry-After, and has no effect', async () => {
   const api = await anApi()
   expect(await statuses(4, () => api.call('GET', PATH, asClient('crm')))).toEqual(SPENT)

@@ -1,4 +1,5 @@
 import { describeEvents } from '@switchhook/contracts'
+import { PUBLIC_HEADERS } from '../pages/mount-pages.ts'
 import { bind, type Route, type RouteOf, type RouteSpec } from '../route.ts'
 import { FixedJson } from '../send.ts'
 import { buildDocument, type DescribeDelivery } from './build-document.ts'
@@ -17,7 +18,7 @@ const readDocument: RouteOf<DocumentDeps> = {
   operationId: 'readDocument',
   summary: 'Read the OpenAPI document',
   responses: { 200: { description: 'This document (OpenAPI 3.1).', body: documentSchema } },
-  handle: async (_request, { document }) => ({ status: 200, body: document }),
+  handle: async (_request, { document }) => ({ status: 200, headers: PUBLIC_HEADERS, body: document }),
 }
 
 const readEventsDocument: RouteOf<DocumentDeps> = {
@@ -26,7 +27,7 @@ const readEventsDocument: RouteOf<DocumentDeps> = {
   operationId: 'readEventsDocument',
   summary: 'Read the AsyncAPI document of the events',
   responses: { 200: { description: 'The document of the events (AsyncAPI 3).', body: documentSchema } },
-  handle: async (_request, { events }) => ({ status: 200, body: events }),
+  handle: async (_request, { events }) => ({ status: 200, headers: PUBLIC_HEADERS, body: events }),
 }
 
 const ROUTES = [readDocument, readEventsDocument]

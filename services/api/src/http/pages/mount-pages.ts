@@ -16,12 +16,8 @@ const own = (name: string): string => fileURLToPath(new URL(`../../../pages/${na
 /** The api serves every asset of the pages itself, so that they work in a closed network. */
 const ASSETS: Readonly<Record<string, string>> = {
   'pages.css': own('pages.css'),
-  'rest.js': own('rest.js'),
-  'events.js': own('events.js'),
-  'swagger-ui.css': resolve('swagger-ui-dist/swagger-ui.css'),
-  'swagger-ui-bundle.js': resolve('swagger-ui-dist/swagger-ui-bundle.js'),
-  'asyncapi.css': resolve('@asyncapi/react-component/styles/default.min.css'),
-  'asyncapi.js': resolve('@asyncapi/react-component/browser/standalone/index.js'),
+  'reference.js': own('reference.js'),
+  'redoc.standalone.js': resolve('redoc/bundles/redoc.standalone.js'),
 }
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
@@ -30,25 +26,31 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
 }
 
-/** Both libraries set styles from scripts. The events page compiles the schemas of its document, which needs eval. */
+/** The library sets styles from its script. The sandbox gives the pages an origin of their own, apart from the console's. */
 const POLICY =
-  "default-src 'none'; script-src 'self' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox"
 
-const HEADERS = { 'Content-Security-Policy': POLICY, 'Cache-Control': 'public, max-age=3600' }
+/** To the pages, scripts and documents are of another origin. They are public. */
+export const PUBLIC_HEADERS = { 'Access-Control-Allow-Origin': '*' } as const
+
+const CACHED = { 'Cache-Control': 'public, max-age=3600' }
 
 /** An entry of the list in a page. @param term in HTML */
 const entry = (term: string, text: string): string => `${term}<dd>${text.replaceAll('<', '&lt;')}</dd>\n`
 
 const operation = ({ tag, operationId, method, path, summary }: RouteSpec): string =>
-  entry(`<dt><a href="#/${tag}/${operationId}"><code>${method.toUpperCase()} ${path}</code></a></dt>`, summary)
+  entry(
+    `<dt><a href="#/${tag}/${operationId.toLowerCase()}"><code>${method.toUpperCase()} ${path}</code></a></dt>`,
+    summary,
+  )
 
 /** A problem's `type` leads to its entry. */
 const problem = ([code, { status, title }]: [string, { readonly status: number; readonly title: string }]): string =>
   entry(`<dt id="${code}">${status} <code>${code}</code></dt>`, `${title}. ${PROBLEM_ADVICE[code as FailureCode]}`)
 
 /**
- * Serves the readable pages of the API documents. They hold no tenant's data, so they need no token. The large libraries
- * take seconds on a slow line, so each page has its entries as text. Each page is a whole file, although the heads are alike:
+ * Serves the readable pages of the API documents. They hold no tenant's data, so they need no token. The library
+ * takes seconds on a slow line, so each page has its entries as text. Each page is a whole file, although the heads are alike:
  * a template for nine lines would cost more than it saves.
  */
 export function mountPages(app: Express, routes: readonly RouteSpec[]): void {
@@ -56,21 +58,30 @@ export function mountPages(app: Express, routes: readonly RouteSpec[]): void {
     '/api/v1/docs': ['rest.html', routes.map(operation)],
     '/api/v1/docs/events': [
       'events.html',
-      describeEventTypes().map(({ type, description }) => entry(`<dt><code>${type}</code></dt>`, description)),
+      describeEventTypes().map(({ type, description }) =>
+        entry(`<dt><a href="#/channels/webhook"><code>${type}</code></a></dt>`, description),
+      ),
     ],
     [PROBLEMS_PAGE]: ['problems.html', Object.entries(FAILURES).map(problem)],
   }
   for (const [path, [name, entries]] of Object.entries(pages)) {
     app.get(
       path,
-      sendFile(own(name), (page) => page.replace('<dl></dl>', () => `<dl>${entries.join('')}</dl>`)),
+      sendFile(own(name), { 'Content-Security-Policy': POLICY }, (page) =>
+        page.replace('<dl></dl>', () => `<dl>${entries.join('')}</dl>`),
+      ),
     )
   }
-  for (const [name, file] of Object.entries(ASSETS)) app.get(`/api/v1/docs/assets/${name}`, sendFile(file))
+  for (const [name, file] of Object.entries(ASSETS))
+    app.get(`/api/v1/docs/assets/${name}`, sendFile(file, PUBLIC_HEADERS))
 }
 
-/** Reads and compresses the file at its first request, and keeps it: all of them together are under 8 MB. */
-export function sendFile(file: string, edit: (text: string) => string = (text) => text): RequestHandler {
+/** Reads and compresses the file at its first request, and keeps it: all of them together are under 3 MB. */
+export function sendFile(
+  file: string,
+  headers: Readonly<Record<string, string>> = {},
+  edit: (text: string) => string = (text) => text,
+): RequestHandler {
   let read: Promise<ConsoleFile> | undefined
   async function readNow(): Promise<ConsoleFile> {
     const bytes = Buffer.from(edit(await readFile(file, 'utf8')))
@@ -84,7 +95,7 @@ export function sendFile(file: string, edit: (text: string) => string = (text) =
       read = undefined
       throw error
     })
-    response.set(HEADERS)
+    response.set({ ...CACHED, ...headers })
     sendCompressed(response, await read)
   }
 }

@@ -81,12 +81,23 @@ test('the pages are text before a script has run, and travel compressed', async 
   for (const { method, path, summary } of SPECS.filter(({ tag }) => tag !== 'simulator')) {
     expect(rest.text).toContain(`<code>${method.toUpperCase()} ${path}</code></a></dt><dd>${summary}</dd>`)
   }
-  expect((await read('/api/v1/docs/events')).text).toContain('<dt><code>call.status</code></dt>')
+  expect((await read('/api/v1/docs/events')).text).toContain('<code>call.status</code></a></dt>')
   for (const path of ['/api/v1/docs', '/api/v1/docs/events']) {
     const { text } = await read(path)
-    expect(text.match(/<script(?! src="[^"]+" defer>)/g)).toBeNull()
+    expect(text.match(/<script(?! src="[^"]+" type="module">)/g)).toBeNull()
     const [script = ''] = /\/api\/v1\/docs\/assets\/\w[\w-]+\.js/.exec(text) ?? []
     expect((await read(script)).headers.get('content-encoding')).toBe('gzip')
+  }
+})
+
+test('the pages have an origin of their own, run no text as code, and reach no other host', async () => {
+  for (const path of ['/api/v1/docs', '/api/v1/docs/events', '/api/v1/docs/problems']) {
+    const policy = (await read(path)).headers.get('content-security-policy') ?? ''
+    expect(policy).toMatch(/; sandbox allow-scripts /)
+    expect(policy).not.toMatch(/unsafe-eval|allow-same-origin|https?:/)
+  }
+  for (const path of ['/api/v1/docs/assets/redoc.standalone.js', '/api/v1/openapi.json', '/api/v1/asyncapi.json']) {
+    expect((await read(path)).headers.get('access-control-allow-origin')).toBe('*')
   }
 })
 

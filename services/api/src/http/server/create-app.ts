@@ -1,4 +1,5 @@
 import { AppError } from '@switchhook/contracts'
+import { createNetworkMatcher } from '@switchhook/egress'
 import type { Logger } from '@switchhook/runtime'
 import cors from 'cors'
 import express, { type Express, type RequestHandler } from 'express'
@@ -7,6 +8,7 @@ import { HeaderedError } from '../headered-error.ts'
 import { documentedHeaders } from '../openapi/answer-headers.ts'
 import { mountPages } from '../pages/mount-pages.ts'
 import type { Route } from '../route.ts'
+import { readForwardedAddresses } from './forwarded-addresses.ts'
 import { createProblemHandler } from './problem-handler.ts'
 import { type RequestSteps, serveRoute } from './serve-route.ts'
 
@@ -30,6 +32,7 @@ export function createApp(options: {
   app.enable('strict routing')
   app.set('trust proxy', [...TRUST_PROXY])
 
+  if (TRUST_PROXY.length > 0) app.use(readForwardedAddresses(createNetworkMatcher(TRUST_PROXY), options.log))
   app.use(options.observe, beforeRouting)
   if (CORS_ORIGINS.length > 0) app.use(allowOrigins(CORS_ORIGINS, options.routes))
   // Express tries one path after the other. Commands are the most frequent requests.

@@ -54,6 +54,19 @@ test('requests that are sent ahead are not handled; the same requests one after 
   await server.close()
 })
 
+test.each([
+  ['127.0.0.1', false],
+  [undefined, true],
+])('a server on %s answers at another address of this machine: %s', async (host, isAnswered) => {
+  const server = await startHttpServer(0, ANSWER, { host, deadlines: { lingerMs: 0 } })
+  const socket = connect({ port: server.port, host: '127.0.0.2' })
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+  expect(await promise).toBe(isAnswered)
+  socket.destroy()
+  await server.close()
+})
+
 test('an address with too many connections gets no further one; others do, and it does once one has ended', async () => {
   const isExempt = (address: string | undefined): boolean => address?.endsWith('127.0.0.3') === true
   const server = await startHttpServer(0, ANSWER, {

@@ -33,7 +33,16 @@ const REQUEST_EVENTS = ['request', 'checkExpectation'] as const
 export async function startHttpServer(
   port: number,
   listener: RequestListener,
-  { deadlines, limits }: { readonly deadlines?: ClientDeadlines | undefined; readonly limits?: ConnectionLimits } = {},
+  {
+    host,
+    deadlines,
+    limits,
+  }: {
+    /** undefined: all addresses of this machine. */
+    readonly host?: string | undefined
+    readonly deadlines?: ClientDeadlines | undefined
+    readonly limits?: ConnectionLimits
+  } = {},
 ) {
   const { headersMs, requestMs, lingerMs, unreadMs } = { ...DEADLINES, ...deadlines }
   const server = createServer({
@@ -55,7 +64,7 @@ export async function startHttpServer(
   server.on('connect', refuseTunnel)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, resolve)
+    server.listen({ port, host }, resolve)
   })
   return { port: (server.address() as AddressInfo).port, close: ending.close }
 }

@@ -1,4 +1,4 @@
-import { type Envelope, parseDeliveryId, parseEventId } from '@switchhook/contracts'
+import { type Envelope, parseDeliveryId, parseEventId, parseExactly } from '@switchhook/contracts'
 import { rangeOf } from '../../http/read-range.ts'
 import { acts, type RouteOf, reads, searches } from '../../http/route.ts'
 import type { WebhookParts } from '../stores.ts'
@@ -98,7 +98,7 @@ export const redeliverDelivery: RouteOf<DeliveryRouteDeps> = {
     const record = await deliveries.find(deliveryId)
     if (record === undefined || record.tenant !== tenant) {
       const journaled = await bodyFromJournal(journal, { tenant, eventId: parseEventId(eventId), deliveryId })
-      return journaled === undefined ? {} : { envelope: JSON.parse(journaled.toString()) as Envelope }
+      return journaled === undefined ? {} : { envelope: parseExactly(journaled.toString()) as Envelope }
     }
     const { attempts, envelope } = viewOf(record)
     return { attempts: attempts.filter((attempt) => attempt.run < run), envelope }

@@ -1,4 +1,11 @@
-import { type Attempt, type Envelope, EVENT_TYPES, PARKED_REASONS, UNREACHABLE_REASONS } from '@switchhook/contracts'
+import {
+  type Attempt,
+  type Envelope,
+  EVENT_TYPES,
+  PARKED_REASONS,
+  parseExactly,
+  UNREACHABLE_REASONS,
+} from '@switchhook/contracts'
 import { DELIVERY_STATES, type DeliveryRecord, type ListedDelivery } from '@switchhook/store'
 import {
   choice,
@@ -158,7 +165,7 @@ export function attemptView({ run, slot, attempt, at, durationMs, outcome, statu
 
 /** One delivery in full, with its envelope. The envelope is stored when the delivery is first parked, and null before. */
 export function viewOf(record: DeliveryRecord) {
-  const envelope = record.body === null ? null : (JSON.parse(record.body.toString()) as Envelope)
+  const envelope = record.body === null ? null : (parseExactly(record.body.toString()) as Envelope)
   const envelopeDropped = envelope === null && record.state === 'parked'
   return { ...summaryOf(record), envelope, envelopeDropped }
 }

@@ -2,6 +2,7 @@ import {
   deliveryIdOf,
   type EventData,
   type EventId,
+  parseExactly,
   type Subscription,
   type SubscriptionId,
   type Tenant,
@@ -88,7 +89,7 @@ export async function explainDeliveries(
   const [oldest] = found.toSorted((a, b) => (a.firstDueAt < b.firstDueAt ? -1 : 1))
   const stored = known ?? (oldest && { eventType: oldest.eventType, occurredAt: null, fannedOutAt: oldest.firstDueAt })
   if (stored === undefined) return undefined
-  const data = JSON.parse(journaled?.dataJson ?? 'null') as EventData | null
+  const data = parseExactly(journaled?.dataJson ?? 'null') as EventData | null
   const { eventType, occurredAt, fannedOutAt } = stored
   // A test is sent to one subscription only, so the others are left out.
   const trial = found.find((delivery) => delivery.trial !== undefined)

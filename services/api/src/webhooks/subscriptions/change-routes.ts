@@ -9,13 +9,14 @@ import { storedTypes } from './subscribed-types.ts'
 import {
   findSubscription,
   ofSubscription,
+  rereadLarge,
   type SubscriptionChange,
   type SubscriptionRouteDeps,
   subscriptionIdOf,
   withHealth,
 } from './subscription-routes.ts'
 import { etagHeader, subscriptionChangeSchema, subscriptionSchema } from './subscription-schema.ts'
-import { tagOf } from './subscription-view.ts'
+import { answerWith, tagOf } from './subscription-view.ts'
 import { INVALID_SUBSCRIPTION, requireMode, validateSubscription } from './validate-subscription.ts'
 
 /** Has a worker look at what the subscription held before a change. If the api dies before, one looks at its next regular time. */
@@ -85,11 +86,12 @@ export const changeSubscription: RouteOf<SubscriptionRouteDeps, SubscriptionChan
     // earlier request had stored them and before it was audited.
     return {
       status: 200,
-      body: await withHealth(deps, changed),
+      ...answerWith(await withHealth(deps, changed)),
       headers: { ETag: tagOf(changed) },
       isUnchanged: Object.keys(wanted).length === 0 && headers === undefined,
     }
   },
+  reread: rereadLarge,
 }
 
 export const deleteSubscription: RouteOf<SubscriptionRouteDeps> = {

@@ -50,6 +50,10 @@ describe('names and values', () => {
     'x-svc-anything',
     'webhook-signature',
     'Webhook-Other',
+    // CGI and WSGI fold these into the names above.
+    'webhook_signature',
+    'X_SVC_Event',
+    'content_type',
     'traceparent',
     'tracestate',
     'User-Agent',

@@ -65,7 +65,10 @@ export function headerFaults(headers: unknown): Fault[] {
 function nameFault(name: string): string | undefined {
   if (name.length > MAX_NAME_LENGTH) return `must have a name of at most ${MAX_NAME_LENGTH} characters`
   if (!TOKEN.test(name)) return 'is not a name of an HTTP header'
-  return RESERVED.test(name) ? 'cannot be set, because Switchhook or the connection sets it' : undefined
+  // CGI and WSGI show a receiver `_` and `-` as the same.
+  return RESERVED.test(name.replaceAll('_', '-'))
+    ? 'cannot be set, because Switchhook or the connection sets it'
+    : undefined
 }
 
 function valueFault(value: unknown): string | undefined {

@@ -251,7 +251,13 @@ describe('rotate-secret', () => {
       config: { SIGNATURE_OVERLAP: 3_600_000 },
       now: Date.now,
     })
-    const caller = { tenant: 'acme', issuer: around.idps.acme.issuer, clientId: 'crm', role: 'admin' } as const
+    const caller = {
+      tenant: 'acme',
+      issuer: around.idps.acme.issuer,
+      clientId: 'crm',
+      subject: 'test-client',
+      role: 'admin',
+    } as const
     const key = newKey()
     const target = { key: key['idempotency-key'], method: 'POST', path: `${PATH}/${id}/rotate-secret` }
     const request = {

@@ -19,7 +19,7 @@ import {
   subscriptionSchema,
 } from './subscription-schema.ts'
 import { newSealedSecret, openSecret } from './subscription-secrets.ts'
-import { NO_PULLERS, NONE_HELD, noneParked, tagOf, viewOf } from './subscription-view.ts'
+import { answerWith, largeOf, NO_PULLERS, NONE_HELD, noneParked, tagOf, viewOf } from './subscription-view.ts'
 import { INVALID_SUBSCRIPTION, roleForNew, validateNewSubscription } from './validate-subscription.ts'
 import type { WebhookUrlRules } from './webhook-url.ts'
 
@@ -86,6 +86,12 @@ export async function withHealth(deps: SubscriptionRouteDeps, subscription: Subs
   return viewOf(subscription, health, parked, { ...counted, ...pulled }, deps.now())
 }
 
+/** As they are now; null once the subscription is deleted. */
+export async function rereadLarge({ tenant }: Caller, body: unknown, deps: SubscriptionRouteDeps) {
+  const found = await deps.subscriptions.find(tenant, (body as Pick<Subscription, 'id'>).id)
+  return found === undefined ? {} : largeOf(await withHealth(deps, found))
+}
+
 export const createSubscription: RouteOf<SubscriptionRouteDeps, NewSubscription> = {
   method: 'post',
   path: SUBSCRIPTIONS,
@@ -129,11 +135,12 @@ export const createSubscription: RouteOf<SubscriptionRouteDeps, NewSubscription>
     const parked = noneParked(config.PARKED_LIMIT_PER_SUBSCRIPTION)
     return {
       status: 201,
-      body: viewOf(created, HEALTHY, parked, { ...NONE_HELD, ...NO_PULLERS }, now()),
+      ...answerWith(viewOf(created, HEALTHY, parked, { ...NONE_HELD, ...NO_PULLERS }, now())),
       confidential: { secret: openSecret(vault, created) },
       headers: { Location: `${SUBSCRIPTIONS}/${created.id}`, ETag: tagOf(created) },
     }
   },
+  reread: rereadLarge,
 }
 
 export const listSubscriptions: RouteOf<SubscriptionRouteDeps, undefined, QueryOf<typeof subscriptionPageQuery>> = {

@@ -57,3 +57,11 @@ export function tagOf(subscription: Subscription): string {
   const parts = [id, url, eventTypes, description, enabled, createdAt, signing?.id ?? null]
   return entityTagOf([...parts, ...setSettings(subscription), ...(headers === undefined ? [] : [['headers', headers]])])
 }
+
+/** An answer whose stored copy leaves out what can be large. `rereadLarge` supplies it for a replay. */
+export const answerWith = (view: ReturnType<typeof viewOf>) => ({
+  body: { ...view, filter: null, headers: null },
+  large: largeOf(view),
+})
+
+export const largeOf = ({ filter, headers }: ReturnType<typeof viewOf>) => ({ filter, headers })

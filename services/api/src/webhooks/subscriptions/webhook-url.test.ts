@@ -14,7 +14,12 @@ test.each([
   'http://client.example:8080/hooks',
   'http://127.0.0.1:1/',
   'http://[::1]:8080/',
-  'https://bücher.example/straße',
+  'https://client.example:443/',
+  'http://client.example:80',
+  'https://client.example?a=1',
+  'https://xn--bcher-kva.example/stra%C3%9Fe',
+  "https://client.example/a'b;c=d,e(f)*!$&+:@~",
+  'https://client.example/%zz/%',
   'https://client.example/mailto:a@b',
   'https://client.example/?to=a@b',
 ])('%s is accepted', (url) => {
@@ -37,6 +42,8 @@ test.each([
   ['a script', 'javascript:alert(1)', 'absolute'],
   ['a file', 'file:///etc/passwd', 'absolute'],
   ['a port out of range', 'https://client.example:70000/', 'absolute'],
+  ['port 0', 'https://client.example:0/', 'port 0'],
+  ['the port of mail servers', 'http://client.example:25/', 'port 25'],
   ['a host that is not a valid address', 'https://1.2.3.4.5/', 'absolute'],
   ['leading whitespace', ' https://client.example/', 'absolute'],
   ['trailing whitespace', 'https://client.example/ ', 'whitespace'],
@@ -53,6 +60,30 @@ test.each([
   ['too many characters', `https://client.example/${'a'.repeat(MAX_URL_LENGTH)}`, 'longer than 2048'],
 ])('%s is rejected', (_name, url, reason) => {
   expect(webhookUrlFault(url, lenient)).toContain(reason)
+})
+
+test.each([
+  ['https://client.example/a/../b', '/b'],
+  ['https://client.example/./hook', '/hook'],
+  ['https://client.example/a/..', '/'],
+  ['https://client.example/a/%2e%2E/b', '/b'],
+  ['https://client.example/straße', '/stra%C3%9Fe'],
+  ['https://client.example/a"b', '/a%22b'],
+  ['https://client.example/<a>', '/%3Ca%3E'],
+  ['https://client.example/{id}', '/%7Bid%7D'],
+  ['https://client.example/?a=ü', '?a=%C3%BC'],
+  ["https://client.example/?a='x'", '?a=%27x%27'],
+  ['https://client.example/hook?', '/hook'],
+  ['https://bücher.example/', 'https://xn--bcher-kva.example/'],
+  ['https://cl%69ent.example/', 'https://client.example/'],
+  ['https://client。example/', 'https://client.example/'],
+  ['https://client.example:0443/', 'https://client.example/'],
+  ['https://client.example:/', 'https://client.example/'],
+  ['http://127.1/', 'http://127.0.0.1/'],
+  ['http://[0:0::1]/', 'http://[::1]/'],
+])('%s is rejected, because %s would be sent', (url, sent) => {
+  expect(webhookUrlFault(url, lenient)).toContain(`would be sent as`)
+  expect(webhookUrlFault(url, lenient)).toContain(sent)
 })
 
 test('http is rejected if https is required', () => {
@@ -89,6 +120,7 @@ test('every accepted url is parsed exactly as written', () => {
         const parsed = new URL(url)
         expect(parsed.protocol).toMatch(/^https?:$/)
         expect(parsed.hash + parsed.username + parsed.password).toBe('')
+        expect(url.endsWith(parsed.pathname.slice(1) + parsed.search)).toBe(true)
       },
     ),
   )

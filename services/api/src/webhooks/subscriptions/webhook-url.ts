@@ -3,6 +3,9 @@ import type { ApiConfig } from '../../config.ts'
 
 export const MAX_URL_LENGTH = 2048
 
+/** 0 is none. At 25 a mail server takes each line of a POST for a command. */
+const NO_WEBHOOK_PORTS: ReadonlySet<string> = new Set(['0', '25', '465', '587'])
+
 /** The url rules of an installation, besides the syntax. */
 export interface WebhookUrlRules {
   readonly requireHttps: boolean
@@ -18,8 +21,8 @@ export const urlRulesOf = (
 })
 
 /**
- * Why a url cannot be used for webhooks; undefined if it can. It is stored and shown as written, so input that a parser
- * would repair silently is rejected; a fragment because it would never be sent, credentials because urls are shown and
+ * Why a url cannot be used for webhooks; undefined if it can. It is stored and shown as written, so a url that is not
+ * requested as written is rejected; a fragment because it would never be sent, credentials because urls are shown and
  * logged.
  */
 export function webhookUrlFault(url: string, rules: WebhookUrlRules): string | undefined {
@@ -28,12 +31,22 @@ export function webhookUrlFault(url: string, rules: WebhookUrlRules): string | u
   if (/[\p{Cc}\p{Cs}\p{Z}\\]/u.test(url)) {
     return 'must not contain whitespace, control characters or backslashes'
   }
-  const { protocol, hostname } = new URL(url)
+  const { protocol, hostname, port, origin, pathname, search } = new URL(url)
+  if (NO_WEBHOOK_PORTS.has(port)) return `must not have the port ${port}`
   const [, , authority = ''] = url.split(/[/?#]/, 3)
   if (authority.includes('@')) return 'must not contain credentials'
   if (url.includes('#')) return 'must not have a fragment'
   if (rules.requireHttps && protocol !== 'https:') return 'must be an https url'
   // A host name is checked at each attempt, because its addresses can change.
   if (!rules.guard.allowsHost(hostname)) return 'must not be an address in a private, local or reserved network'
-  return undefined
+  const sent = `${origin}${pathname}${search}`
+  return sent === withPlainOrigin(url, authority) ? undefined : `would be sent as ${sent}; use the url in this form`
+}
+
+/** The url with the host in lower case, without the default port and with a path: differences that no server sees. */
+function withPlainOrigin(url: string, authority: string): string {
+  const start = url.slice(0, url.indexOf('//') + 2).toLowerCase()
+  const rest = url.slice(start.length + authority.length)
+  const host = authority.toLowerCase().replace(start === 'https://' ? /:443$/ : /:80$/, '')
+  return `${start}${host}${rest.startsWith('/') ? '' : '/'}${rest}`
 }

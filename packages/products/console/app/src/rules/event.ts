@@ -13,10 +13,10 @@ export function eventState(data: Data): string {
 /** Who and what, from the data of a call or agent event: `alice connected, +15550147`. */
 export function eventPhrase(data: Data): string {
   const agent = typeof data['agentUri'] === 'string' ? agentName(data['agentUri']) : ''
-  const remote = data['remoteParty'] as { readonly number?: string | null; readonly uri?: string } | undefined
+  const remote = data['remoteParty'] as { readonly number?: string | null; readonly uri?: string | null } | undefined
   const other = remote?.number ?? remote?.uri
   const phrase = `${agent} ${eventState(data)}`.trim()
-  return other === undefined || phrase === '' ? phrase : `${phrase}, ${other}`
+  return other == null || phrase === '' ? phrase : `${phrase}, ${other}`
 }
 
 /** How far an event got, over all endpoints that it was for. */

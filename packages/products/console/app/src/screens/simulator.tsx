@@ -82,7 +82,7 @@ function Calls() {
 
 const callColumns = (nowMs: number): readonly Column<Leg>[] => [
   { title: 'Agent', isWide: true, cell: ({ agentUri }) => agentName(agentUri) },
-  { title: 'With', cell: ({ remoteParty }) => remoteParty.number ?? remoteParty.uri },
+  { title: 'With', cell: ({ remoteParty }) => remoteParty.number ?? remoteParty.uri ?? 'withheld' },
   { title: 'State', cell: ({ state }) => callState(state) },
   {
     title: 'Since',

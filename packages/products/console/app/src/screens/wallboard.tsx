@@ -94,7 +94,7 @@ const columnsAt = (nowMs: number): readonly Column<WallRow>[] => [
       leg !== null && (
         <span title={callDirection(leg.direction)}>
           {leg.direction === 2 ? '→ ' : '← '}
-          {leg.remoteParty.number ?? leg.remoteParty.uri}
+          {leg.remoteParty.number ?? leg.remoteParty.uri ?? 'withheld'}
         </span>
       ),
   },
@@ -137,7 +137,8 @@ function Commands({ leg }: { readonly leg: Leg }) {
           done={() => 'Hang up: accepted.'}
         >
           <p>
-            This ends the call of {agentName(leg.agentUri)} with {leg.remoteParty.number ?? leg.remoteParty.uri}.
+            This ends the call of {agentName(leg.agentUri)} with{' '}
+            {leg.remoteParty.number ?? leg.remoteParty.uri ?? 'a withheld number'}.
           </p>
         </CommandDialog>
       )}

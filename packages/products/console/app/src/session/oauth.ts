@@ -45,9 +45,11 @@ export async function requestSignIn(signIn: SignIn, redirectUri: string, chooseA
 /** Redeems the code in the address that the issuer redirected to. @throws Error with a message for people */
 export async function completeSignIn(url: URL) {
   const stored = sessionStorage.getItem(PENDING_KEY)
+  const pending = stored === null ? undefined : (JSON.parse(stored) as Pending)
+  if (pending === undefined || url.searchParams.get('state') !== pending.state)
+    throw new Error('This sign-in was begun in another tab. Sign in again.')
   sessionStorage.removeItem(PENDING_KEY)
-  if (stored === null) throw new Error('This sign-in was begun in another tab. Sign in again.')
-  const { signIn, verifier, state, returnTo } = JSON.parse(stored) as Pending
+  const { signIn, verifier, state, returnTo } = pending
   const checks = { pkceCodeVerifier: verifier, expectedState: state }
   const answer = await openid.authorizationCodeGrant(await discover(signIn), url, checks)
   return { signIn, tokens: tokensOf(answer), returnTo }

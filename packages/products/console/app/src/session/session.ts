@@ -43,7 +43,8 @@ export async function resumeSignIn(): Promise<void> {
     history.replaceState(null, '', returnTo)
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error)
-    sessionStore.set({ kind: 'signed-out', reason: 'failed', detail })
+    // Anyone can lead a person to an invented redirect. It must not look as if the session had ended.
+    if (sessionStore.get().kind !== 'signed-in') sessionStore.set({ kind: 'signed-out', reason: 'failed', detail })
   }
 }
 

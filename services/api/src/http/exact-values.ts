@@ -1,0 +1,38 @@
+import { escapeToken, type Fault } from '@switchhook/contracts'
+
+/** Nothing else can hold a value that is not exact: a half of a surrogate pair, a long number, an exponent. */
+const MAY_BE_INEXACT = /\\u[dD]|\d{16}|\d[eE]/
+
+/**
+ * The values of a JSON text that would be stored and sent otherwise than they were written: numbers that a double cannot
+ * hold, and texts with half of a surrogate pair, which strict parsers and stores refuse.
+ * @param text the source of the value, which tells at little cost that there is none
+ */
+export function inexactValues(value: unknown, text: string): readonly Fault[] {
+  if (!MAY_BE_INEXACT.test(text)) return []
+  const faults: Fault[] = []
+  // Not recursive, because a body may be as deep as it is long.
+  const left: [value: unknown, pointer: string][] = [[value, '']]
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const [found, pointer] = next
+    if (typeof found === 'number' && !isExact(found)) faults.push({ pointer, detail: TOO_LARGE })
+    else if (typeof found === 'string' && HALF_PAIR.test(found)) faults.push({ pointer, detail: NOT_UNICODE })
+    else if (typeof found === 'object' && found !== null) {
+      for (const [name, member] of Object.entries(found)) {
+        if (HALF_PAIR.test(name)) faults.push({ pointer, detail: `has a field whose name ${NOT_UNICODE}` })
+        else left.push([member, `${pointer}/${escapeToken(name)}`])
+      }
+    }
+  }
+  return faults
+}
+
+/** In Unicode mode, a whole pair is one character of another category. */
+const HALF_PAIR = /\p{Cs}/u
+
+/** Larger integers are those of their neighbours, too. */
+const isExact = (number: number): boolean =>
+  Number.isFinite(number) && (!Number.isInteger(number) || Number.isSafeInteger(number))
+
+const TOO_LARGE = `must be a number from -${Number.MAX_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}; a larger one would be changed`
+const NOT_UNICODE = 'must not contain half of a surrogate pair (\\ud800 to \\udfff)'

@@ -1,0 +1,42 @@
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { type Delivery, envelopesOf, type Subscription } from '@switchhook/contracts'
+import { createSubscriptionStore } from '@switchhook/store'
+import { eventually } from '@switchhook/testkit'
+import { aDeliveryTo, aSubscription } from '../testing/deliveries.ts'
+import { type Surroundings, useSurroundings } from '../testing/surroundings.ts'
+
+const SHIFT = join(import.meta.dirname, '../../../../tools/chaos/src/faults/shifted-clock.ts')
+
+let surroundings: Surroundings
+useSurroundings((started) => (surroundings = started))
+
+test('a worker whose clock is 45 s ahead expires nothing that is young, and sends nothing before the end of a pause', async () => {
+  const { receiver, redis } = surroundings
+  const subscribed = async (path: string, change: Partial<Subscription>): Promise<Delivery> => {
+    const subscription = aSubscription({ url: receiver.url(path), ...change })
+    await createSubscriptionStore(redis).create(subscription)
+    const delivery = aDeliveryTo(subscription)
+    const event = { eventType: 'call.status', occurredAt: new Date().toISOString(), tenant: delivery.tenant } as const
+    return { ...delivery, body: envelopesOf(event, JSON.stringify({ state: 2 }))(delivery.deliveryId) }
+  }
+  const broker = await surroundings.openBroker()
+  await surroundings.startWorker({
+    NODE_OPTIONS: `--import=${pathToFileURL(SHIFT).href}`,
+    CHAOS_CLOCK_SHIFT_MS: '45000',
+  })
+  const resumesAtMs = Date.now() + 4_000
+  const paused = await subscribed('/paused', { pausedUntil: new Date(resumesAtMs).toISOString() })
+  await broker.publishDelivery(paused)
+  await broker.publishDelivery(await subscribed('/young', { expireAfterSeconds: 30 }))
+  await eventually(() => expect(receiver.requests('/young')).toHaveLength(1), { timeoutMs: 20_000 })
+  let arrivedAtMs = 0
+  await eventually(
+    () => {
+      expect(receiver.requests('/paused')).toHaveLength(1)
+      arrivedAtMs ||= Date.now()
+    },
+    { timeoutMs: 20_000 },
+  )
+  expect(arrivedAtMs).toBeGreaterThanOrEqual(resumesAtMs)
+})

@@ -1,0 +1,87 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo, LookupFunction } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import { createAddressGuard } from '@switchhook/egress'
+import { eventually } from '@switchhook/testkit'
+import { aDelivery } from '../testing/deliveries.ts'
+import { createPostClient, type PostClient } from './post.ts'
+
+const guard = createAddressGuard(['127.0.0.0/8'])
+const MAX_AGE_MS = 300
+
+let address: string
+let lookUps: number
+/** How long a look-up takes after the first. */
+let lookUpMs: number
+let servers: Server[]
+let client: PostClient
+let port: number
+
+const lookup: LookupFunction = (_hostname, _options, callback) => {
+  lookUps += 1
+  const found = [{ address, family: 4 }]
+  setTimeout(() => callback(null, found), lookUps === 1 ? 0 : lookUpMs)
+}
+
+async function listen(host: string, onPort: number, listener: RequestListener): Promise<Server> {
+  const server = createServer(listener)
+  servers.push(server)
+  await once(server.listen(onPort, host), 'listening')
+  return server
+}
+
+const connectionsOf = (server: Server | undefined): Promise<number> =>
+  new Promise((resolve, reject) => server?.getConnections((error, count) => (error ? reject(error) : resolve(count))))
+
+beforeEach(async () => {
+  servers = []
+  lookUps = 0
+  lookUpMs = 0
+  address = '127.0.0.1'
+  const old = await listen('127.0.0.1', 0, (_request, response) => response.writeHead(404).end())
+  port = (old.address() as AddressInfo).port
+  client = createPostClient({ timeoutMs: 5_000, maxSockets: 1, guard, lookup, maxAgeMs: MAX_AGE_MS })
+})
+
+afterEach(async () => {
+  await client.close()
+  for (const server of servers) server.close()
+})
+
+const post = () => client.post(aDelivery({ url: `http://moved.example:${port}/` }), 1)
+
+/** POSTs every 20 ms until `done`. Resolves to the longest time that one took. */
+async function postUntil(done: (status: number | undefined) => boolean): Promise<number> {
+  let longestMs = 0
+  for (;;) {
+    const startedAt = performance.now()
+    const outcome = await post()
+    longestMs = Math.max(longestMs, performance.now() - startedAt)
+    if (done('status' in outcome ? outcome.status : undefined)) return longestMs
+    await wait(20)
+  }
+}
+
+test('a host that has moved is found under steady traffic, and no delivery waits for the new connection', async () => {
+  await post()
+  await listen('127.0.0.2', port, (_request, response) => response.writeHead(204).end())
+  address = '127.0.0.2'
+  lookUpMs = 400
+  const longestMs = await postUntil((status) => status === 204)
+  expect(longestMs).toBeLessThan(lookUpMs / 2)
+  await eventually(async () => expect(await connectionsOf(servers[0])).toBe(0))
+})
+
+test('a connection lives on as long as no other can be made', async () => {
+  await post()
+  address = '127.0.0.3'
+  await postUntil(() => lookUps >= 3)
+  await expect(post()).resolves.toMatchObject({ kind: 'answered', status: 404 })
+})
+
+test('renewed connections are closed, and without traffic none is left', async () => {
+  await postUntil(() => lookUps >= 4)
+  expect(await connectionsOf(servers[0])).toBeLessThanOrEqual(2)
+  await eventually(async () => expect(await connectionsOf(servers[0])).toBe(0), { timeoutMs: 10_000 })
+})

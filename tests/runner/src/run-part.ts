@@ -1,0 +1,122 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { relative } from 'node:path'
+import { inOrder } from './in-order.ts'
+import { machineLine } from './machine.ts'
+import type { Part } from './plan.ts'
+
+export interface FileResult {
+  readonly project: string
+  /** Relative to the repository. */
+  readonly path: string
+  readonly passed: number
+  readonly failed: number
+  readonly skipped: number
+  readonly ms: number
+  /** What Jest says about the failed tests; empty if none failed. */
+  readonly failure: string
+  /** What the file and the processes that it started printed, with the names of the tests that ran meanwhile. */
+  readonly printed: string
+  /** Load and free memory when the file ended. */
+  readonly machine: string
+}
+
+export interface PartResult {
+  readonly part: Part
+  readonly files: readonly FileResult[]
+  /** Why the process ended other than with the results of all its tests. It counts as one failure. */
+  readonly problem?: string
+}
+
+/** What tests/jest/to-runner.mjs says. It marks its place on stderr with the number (`inOrder`). */
+export type Message =
+  | { readonly kind: 'begun'; readonly files: number }
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'test'; readonly name: string }
+  | ({ readonly kind: 'ended' } & Omit<FileResult, 'project' | 'printed' | 'machine'>)
+  | { readonly kind: 'complete' }
+
+/** The global set-ups of Jest say why servers do not start. */
+type Sent = (Message | { readonly kind: 'unavailable'; readonly cause: string }) & { readonly number: number }
+
+export interface Observer {
+  fileBegan(part: Part, path: string): void
+  fileEnded(result: FileResult): void
+  /** What a part prints while no file runs. */
+  printed(text: string): void
+}
+
+/** Servers that tests need cannot be started on this machine. */
+export class ServersUnavailable extends Error {
+  override readonly name = 'ServersUnavailable'
+}
+
+export interface PartSettings {
+  /** Jest, or what takes its place in a test. */
+  readonly program: string
+  readonly root: string
+  readonly env: NodeJS.ProcessEnv
+  readonly observer: Observer
+}
+
+const LONGEST_PRINTED = 64 * 1024
+/** Skipped tests, and work that takes long. All else that a file prints is reported if it fails. */
+const TOLD_AT_ONCE = /^(NOT TESTED:|…) .*$/gm
+
+/** @throws ServersUnavailable as soon as the global set-up of Jest says so */
+export async function runPart(part: Part, { program, root, env, observer }: PartSettings): Promise<PartResult> {
+  const args = ['--selectProjects', part.project, '--maxWorkers=1', '--reporters=./tests/jest/to-runner.mjs']
+  const child = spawn(process.execPath, [program, ...args, ...part.args], {
+    cwd: root,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  })
+
+  const files: FileResult[] = []
+  let running: { readonly path: string; printed: string; test: string | undefined } | undefined
+  let outside = ''
+  let isComplete = false
+  const unavailable = Promise.withResolvers<never>()
+  const print = (text: string): void => {
+    const told = text.match(TOLD_AT_ONCE)
+    if (running !== undefined && told !== null) observer.printed(told.join('\n'))
+    if (running === undefined) {
+      outside = (outside + text).slice(-LONGEST_PRINTED)
+      return observer.printed(text)
+    }
+    const heading = running.test === undefined ? '' : `\n— printed during "${running.test}":\n`
+    running.test = undefined
+    running.printed = (running.printed + heading + text).slice(-LONGEST_PRINTED)
+  }
+  const handle = (message: Message): void => {
+    if (message.kind === 'file') {
+      running = { path: relative(root, message.path), printed: '', test: undefined }
+      observer.fileBegan(part, running.path)
+    } else if (message.kind === 'test' && running !== undefined) running.test = message.name
+    else if (message.kind === 'ended') {
+      const { kind: _, path, ...numbers } = message
+      const printed = running?.printed.trim() ?? ''
+      const result = { project: part.project, path: relative(root, path), ...numbers, printed, machine: machineLine() }
+      running = undefined
+      files.push(result)
+      observer.fileEnded(result)
+    } else if (message.kind === 'complete') isComplete = true
+  }
+  const order = inOrder(print, handle)
+  child.stdout?.setEncoding('utf8').on('data', print)
+  child.stderr?.setEncoding('utf8').on('data', order.text)
+  child.on('message', ({ number, ...message }: Sent) => {
+    if (message.kind === 'unavailable') unavailable.reject(new ServersUnavailable(message.cause))
+    else order.message(number, message)
+  })
+
+  const closed = once(child, 'close') as Promise<[number | null, string | null]>
+  const [code, signal] = await Promise.race([closed, unavailable.promise])
+  order.end()
+  const hasFailed = files.some(({ failed }) => failed > 0)
+  if (isComplete && (code === 0 || (code === 1 && hasFailed))) return { part, files }
+  const how = signal ?? `exit code ${String(code)}`
+  const where = running === undefined ? (isComplete ? 'after its tests' : 'outside of its tests') : `in ${running.path}`
+  const said = (running?.printed ?? outside).trim()
+  return { part, files, problem: `The process of ${part.name} ended (${how}) ${where}.${said && `\n${said}`}` }
+}

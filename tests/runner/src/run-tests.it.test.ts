@@ -1,0 +1,107 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { eventually } from '@switchhook/testkit'
+import type { RunEnd } from './run-tests.ts'
+
+const program = join(import.meta.dirname, 'testing', 'run-with-fakes.ts')
+const node = [process.execPath, '--conditions=source', program]
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'runner-'))
+})
+const started: ChildProcess[] = []
+afterEach(() => {
+  for (const runner of started.splice(0)) runner.kill('SIGKILL')
+  rmSync(folder, { recursive: true })
+})
+
+function start(command: readonly string[]): { readonly runner: ChildProcess; readonly said: () => string } {
+  const [first = '', ...args] = command
+  // A run of its own, also within a run.
+  const { TEST_RUN: _, MAKELEVEL: __, ...env } = process.env
+  const runner = spawn(first, args, { env: { ...env, TMPDIR: folder }, stdio: ['ignore', 'pipe', 'pipe'] })
+  started.push(runner)
+  let said = ''
+  for (const output of [runner.stdout, runner.stderr]) output?.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  return { runner, said: () => said }
+}
+
+const isRunning = (pid: number): boolean => existsSync(`/proc/${pid}/cwd`)
+
+async function runOf(...projects: readonly string[]): Promise<RunEnd & { readonly problems: readonly string[] }> {
+  const { runner, said } = start([...node, ...projects])
+  await once(runner, 'close')
+  return JSON.parse(said().trim().split('\n').at(-1) ?? '') as RunEnd & { readonly problems: readonly string[] }
+}
+
+/** What the fake says about its servers. */
+async function serversIn(said: () => string) {
+  const [, pids = '', data = ''] = await eventually(() => {
+    const found = /servers ([\d ]+) in (\S+)/.exec(said())
+    if (found === null) throw new Error(`no servers yet: ${said()}`)
+    return found
+  })
+  return { pids: pids.split(' ').map(Number), data }
+}
+
+async function expectNothingLeft({ pids, data }: Awaited<ReturnType<typeof serversIn>>): Promise<void> {
+  await eventually(
+    () => {
+      expect(pids.filter(isRunning)).toEqual([])
+      expect(readdirSync(folder)).toEqual([])
+      expect(existsSync(dirname(dirname(data)))).toBe(false)
+    },
+    { timeoutMs: 10_000 },
+  )
+}
+
+test.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGKILL'] as const)(
+  'after %s, nothing of the run is left within ten seconds',
+  async (signal) => {
+    const { runner, said } = start([...node, 'servers', 'servers', 'servers'])
+    const servers = await serversIn(said)
+    expect(servers.pids.filter(isRunning)).toEqual(servers.pids)
+    const ended = once(runner, 'exit')
+    runner.kill(signal)
+    expect(await ended).toEqual([null, signal])
+    await expectNothingLeft(servers)
+  },
+)
+
+test('when the terminal is closed, nothing of the run is left', async () => {
+  const { runner, said } = start([
+    'script',
+    '--quiet',
+    '--flush',
+    '--command',
+    [...node, 'servers'].join(' '),
+    '/dev/null',
+  ])
+  const servers = await serversIn(said)
+  runner.kill('SIGKILL')
+  await expectNothingLeft(servers)
+})
+
+test('what a crashed process of Jest has started ends with it, and the others go on', async () => {
+  const end = await runOf('crash', 'good')
+  expect(end.problems).toEqual([expect.stringMatching(/^FAILED {2}The process of crash ended \(SIGKILL\) in crash/)])
+  expect(end).toMatchObject({ kind: 'complete', outcome: { leftovers: [] } })
+  expect(readdirSync(folder)).toEqual([])
+})
+
+test('a file that passes alone is reported with its first failure and what its processes printed', async () => {
+  const { problems } = await runOf('unsteady', 'good')
+  expect(problems).toHaveLength(1)
+  expect(problems[0]).toMatch(/^UNSTEADY .*unsteady\.test\.ts\n\nexpected 1, received 2/)
+  expect(problems[0]).toContain('— printed during "it works":\nthe reason of the child')
+  expect(problems[0]).toMatch(/load .* cores, .* memory free/)
+})
+
+test('servers that cannot be started end the run at once', async () => {
+  expect(await runOf('servers', 'unavailable')).toEqual({ kind: 'impossible', cause: 'no Redis; install redis-server' })
+  expect(readdirSync(folder)).toEqual([])
+})

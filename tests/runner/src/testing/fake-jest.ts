@@ -1,0 +1,70 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { temporaryFolderIn } from '@switchhook/test-servers'
+import { MARK } from '../in-order.ts'
+import type { Message } from '../run-part.ts'
+
+/** Takes the place of Jest: what it does depends on the name of the project. */
+const project = process.argv[process.argv.indexOf('--selectProjects') + 1] ?? ''
+const isAgain = process.argv.includes('--runTestsByPath')
+const path = join(process.cwd(), `${project}.test.ts`)
+
+let number = 0
+const send = (message: Message): Promise<void> => {
+  number += 1
+  process.stderr.write(`${MARK}${number}\n`)
+  return post({ number, ...message })
+}
+const post = (sent: object): Promise<void> => new Promise((resolve) => process.send?.(sent, () => resolve()))
+const begin = async (): Promise<void> => {
+  await send({ kind: 'file', path })
+  await send({ kind: 'test', name: 'it works' })
+}
+const end = async (failure = ''): Promise<void> => {
+  const failed = failure === '' ? 0 : 1
+  await send({ kind: 'ended', path, passed: 1 - failed, failed, skipped: 0, ms: 1, failure })
+  await send({ kind: 'complete' })
+  process.exit(failed)
+}
+
+/** Servers as tests have them: in sessions of their own, one of them without the environment of the run, and their files. */
+async function startServers(): Promise<void> {
+  const inMemory = temporaryFolderIn('/var/tmp', 'data-')
+  writeFileSync(join(tmpdir(), 'socket'), '')
+  const servers = [
+    spawn('sh', ['-c', "trap '' TERM INT HUP; sleep 600 & wait; wait"], { detached: true, stdio: 'ignore' }),
+    spawn('sleep', ['600'], { detached: true, stdio: 'ignore', cwd: inMemory, env: { PATH: process.env['PATH'] } }),
+  ]
+  await Promise.all(servers.map((server) => once(server, 'spawn')))
+  process.stderr.write(`servers ${[process.pid, ...servers.map(({ pid }) => pid)].join(' ')} in ${inMemory}\n`)
+}
+
+const ACTS: Readonly<Record<string, () => Promise<void>>> = {
+  good: async () => {
+    await begin()
+    await end()
+  },
+  servers: async () => {
+    await startServers()
+    await begin()
+    setInterval(() => {}, 60_000)
+  },
+  crash: async () => {
+    await startServers()
+    await begin()
+    process.kill(process.pid, 'SIGKILL')
+  },
+  unsteady: async () => {
+    await begin()
+    spawnSync('sh', ['-c', 'echo the reason of the child >&2'], { stdio: ['ignore', 'ignore', 'inherit'] })
+    await end(isAgain ? '' : 'expected 1, received 2')
+  },
+  unavailable: async () => {
+    await post({ kind: 'unavailable', cause: 'no Redis; install redis-server' })
+    setInterval(() => {}, 60_000)
+  },
+}
+await ACTS[project]?.()
