@@ -5,7 +5,7 @@ import { runStep } from './run-step.ts'
 const INSTALL_MINUTES = 5
 const RUN_MINUTES = 8
 /** The examples and the limits of every schema take most of it; random requests get the rest. */
-const SECONDS = 240
+const SECONDS = 180
 
 /** The rules that a schema cannot state: requests that match it and are rejected for this reason. */
 const BEYOND_SCHEMAS: readonly (readonly [code: string, fault: RegExp, reason: string])[] = [
