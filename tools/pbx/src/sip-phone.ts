@@ -24,6 +24,8 @@ export interface SipPhoneOptions {
   readonly url: string
   /** `talk`: answers and resumes at a NOTIFY. `header`: obeys the auto-answer headers of a call. */
   readonly understands: readonly ('talk' | 'header')[]
+  /** Of a registration, which the phone renews in time; absent: ten minutes. */
+  readonly expiresSeconds?: number
 }
 
 interface PhoneCall {
@@ -40,13 +42,15 @@ export type SipPhone = ReturnType<typeof createSipPhone>
 const REGISTERED_WITHIN_MS = 2_000
 
 /** A SIP phone without media, steered by a program. Speaks SIP over WebSocket, so nothing is retransmitted. */
-export function createSipPhone({ name, password, url, understands }: SipPhoneOptions) {
+export function createSipPhone({ name, password, url, understands, expiresSeconds = 600 }: SipPhoneOptions) {
   const aor = `sip:${name}@${HOST}`
   const contact = `<sip:${name}@${newToken()}.invalid;transport=ws>`
   const calls = new Map<string, PhoneCall>()
   const transferResults: string[] = []
   let socket: WebSocket | undefined
-  let isAccepted = false
+  /** Milliseconds since 1970; the registration has expired then. */
+  let registeredUntilMs = 0
+  let renewal: NodeJS.Timeout | undefined
   let registering: Promise<void> | undefined
   let isIgnored = false
   /** To a call. */
@@ -156,10 +160,17 @@ export function createSipPhone({ name, password, url, understands }: SipPhoneOpt
     return call
   }
 
+  /** Whether Asterisk has registered the phone. */
+  function accepted(response: SipMessage | undefined): boolean {
+    const isOk = response !== undefined && statusOf(response) === 200
+    if (isOk) registeredUntilMs = Date.now() + expiresSeconds * 1_000
+    return isOk
+  }
+
   async function register(): Promise<void> {
     // The calls of an earlier connection are lost.
     calls.clear()
-    isAccepted = false
+    forgetRegistration()
     const connection = new WebSocket(url, { protocols: ['sip'] })
     socket = connection
     await opened(connection, name)
@@ -168,14 +179,23 @@ export function createSipPhone({ name, password, url, understands }: SipPhoneOpt
     const from = `<${aor}>;tag=${newToken()}`
     const out = { method: 'REGISTER', uri, from, to: `<${aor}>`, callId: newToken() }
     // A starting Asterisk accepts the connection before it answers SIP.
-    const response = await Promise.race([
-      request({ ...out, more: [['Expires', '600']] }),
-      sleep(REGISTERED_WITHIN_MS, undefined, { ref: false }),
-    ])
-    isAccepted = response !== undefined && statusOf(response) === 200
-    if (isAccepted) return
+    const ask = () =>
+      Promise.race([
+        request({ ...out, more: [['Expires', String(expiresSeconds)]] }),
+        sleep(REGISTERED_WITHIN_MS, undefined, { ref: false }),
+      ])
+    const response = await ask()
+    if (accepted(response)) {
+      renewal = setInterval(() => void ask().then(accepted), (expiresSeconds * 1_000) / 2).unref()
+      return
+    }
     connection.close()
     throw new Error(`${name}: ${response?.start ?? 'no answer to REGISTER'}`)
+  }
+
+  function forgetRegistration(): void {
+    clearInterval(renewal)
+    registeredUntilMs = 0
   }
 
   return {
@@ -189,11 +209,12 @@ export function createSipPhone({ name, password, url, understands }: SipPhoneOpt
     /** The cable is pulled: Asterisk drops the registration immediately and leaves the calls up. */
     die(): void {
       calls.clear()
+      forgetRegistration()
       socket?.close()
       socket = undefined
     },
     get isRegistered(): boolean {
-      return isAccepted && socket?.readyState === WebSocket.OPEN
+      return Date.now() < registeredUntilMs && socket?.readyState === WebSocket.OPEN
     },
     /** What the phone shows of the party of the newest call: its `From`. */
     get caller(): string {

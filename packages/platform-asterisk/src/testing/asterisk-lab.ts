@@ -97,10 +97,19 @@ async function openAsteriskLab() {
       world = await openOutsideWorld(url, password)
       for (const one of phoneOf.values()) await one.register()
     },
+    /** What Asterisk has. */
+    calls: () => readCalls(ari),
     /** The number of channels and bridges that Asterisk has. */
     async leftovers() {
       const { channels, bridges } = await readCalls(ari)
       return channels.length + bridges.length
+    },
+    /** One more phone of a person, which takes the place of the first. */
+    newPhone: (name: string, expiresSeconds: number) =>
+      createSipPhone({ name, password, url: phones, understands: [], expiresSeconds }),
+    isOnline: async (name: string): Promise<boolean> => {
+      const { body } = await ari.request('GET', `/endpoints/PJSIP/${name}`)
+      return (body as { readonly state?: string }).state === 'online'
     },
     world: () => world,
     /** Who is in a bridge with whom: the names of phones, and `pstn` for each outside party, sorted. */

@@ -10,47 +10,20 @@ const run = promisify(execFile)
 // Runs the built program in its own process, as `make up` and `make down` do.
 const main = join(repository, 'tools', 'local', 'dist', 'main.js')
 
-/** On the servers of the running stack; each has a part that only this test uses. */
-const VHOST = 'stack'
-const DATABASE = 1
-
 let home: string
-let servers: { readonly AMQP_URL: string; readonly REDIS_URL: string; readonly MANAGEMENT_URL: string }
 
-beforeAll(async () => {
+beforeAll(() => {
   home = temporaryFolder('stack-')
-  const { urls } = stackFile(process.env['SWITCHHOOK_HOME'])
-  servers = {
-    AMQP_URL: `${urls.amqp}/${VHOST}`,
-    REDIS_URL: `${urls.redis}/${DATABASE}`,
-    MANAGEMENT_URL: String(urls.rabbitmqManagement),
-  }
-  await manage('PUT', `vhosts/${VHOST}`)
-  await manage('PUT', `permissions/${VHOST}/${new URL(urls.amqp).username}`, {
-    configure: '.*',
-    write: '.*',
-    read: '.*',
-  })
 })
 
 afterAll(async () => {
   await local('down')
-  await manage('DELETE', `vhosts/${VHOST}`)
   rmSync(home, { recursive: true })
 })
-
-async function manage(method: 'PUT' | 'DELETE', path: string, body = {}): Promise<void> {
-  const { origin, username, password } = new URL(servers.MANAGEMENT_URL)
-  const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
-  const headers = { authorization, 'content-type': 'application/json' }
-  const { ok } = await fetch(`${origin}/api/${path}`, { method, headers, body: JSON.stringify(body) })
-  expect(ok).toBe(true)
-}
 
 async function local(command: 'up' | 'down'): Promise<string> {
   const env = {
     ...process.env,
-    ...servers,
     SWITCHHOOK_HOME: home,
     API_PORT: '0',
     DEV_IDP_PORT: '0',
@@ -60,8 +33,7 @@ async function local(command: 'up' | 'down'): Promise<string> {
   return (await run(process.execPath, [main, command], { env })).stdout
 }
 
-const stackFile = (folder = home): StackFile =>
-  JSON.parse(readFileSync(join(folder, 'stack.json'), 'utf8')) as StackFile
+const stackFile = (): StackFile => JSON.parse(readFileSync(join(home, 'stack.json'), 'utf8')) as StackFile
 
 const pids = (): Record<string, number> =>
   Object.fromEntries(Object.entries(stackFile().processes).map(([name, { pid }]) => [name, pid]))
