@@ -4,7 +4,7 @@ import { type Broker, openBroker } from './broker.ts'
 import { Gate } from './testing/gate.ts'
 import { type Observer, openObserver } from './testing/observer.ts'
 import { recordingLog } from './testing/recording.ts'
-import { sampleDelivery, sampleEvent } from './testing/samples.ts'
+import { publishEvents, sampleDelivery, sampleEvent } from './testing/samples.ts'
 import { Queue, serviceTopology } from './topology/topology.ts'
 
 const alarm = brokerAlarm()
@@ -63,7 +63,7 @@ whenOurs('while the broker that this run has started has an alarm', () => {
 
   test('messages in flight can be acknowledged, and messages to be published wait and are not lost', async () => {
     const events = Array.from({ length: 20 }, () => sampleEvent())
-    await Promise.all(events.map((event) => broker.publishEvent(event)))
+    await publishEvents(broker, events)
     const raised = new Gate()
     const needsPublishing = new Set<string>()
     const acked: string[] = []

@@ -3,7 +3,7 @@ import { eventually, startTcpProxy, type TcpProxy, type TestBroker, testBroker }
 import { type Broker, type BrokerOptions, openBroker } from './broker.ts'
 import { Gate } from './testing/gate.ts'
 import { type RecordingMetrics, recordingLog, recordingMetrics } from './testing/recording.ts'
-import { sampleDelivery, sampleEvent } from './testing/samples.ts'
+import { publishEvents, sampleDelivery, sampleEvent } from './testing/samples.ts'
 import { Queue, serviceTopology } from './topology/topology.ts'
 
 let server: TestBroker
@@ -72,7 +72,10 @@ test('gauges show the messages in flight and the paused consumers', async () => 
     concurrency: 5,
     recovered: () => back.opened,
   })
-  await Promise.all(Array.from({ length: 3 }, () => broker.publishEvent(sampleEvent())))
+  await publishEvents(
+    broker,
+    Array.from({ length: 3 }, () => sampleEvent()),
+  )
   await eventually(() => expect(meters.value('switchhook_messages_in_hand')).toBe(3))
   expect(meters.value('switchhook_consumers_paused')).toBe(0)
 

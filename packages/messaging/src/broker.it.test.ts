@@ -6,7 +6,7 @@ import { openLink } from './link/link.ts'
 import type { IncomingMessage } from './message/incoming-message.ts'
 import { openObserver } from './testing/observer.ts'
 import { type RecordingLog, recordingLog } from './testing/recording.ts'
-import { sampleDelivery, sampleEvent } from './testing/samples.ts'
+import { publishEvents, sampleDelivery, sampleEvent } from './testing/samples.ts'
 import { countShards } from './topology/count-shards.ts'
 import { dueQueues, eventQueues, Queue, serviceTopology, type Topology, waitQueues } from './topology/topology.ts'
 
@@ -250,7 +250,7 @@ describe('with several shards', () => {
     const shards = await Promise.all(eventQueues(3).map((queue) => collect(broker, queue)))
     const calls = Array.from({ length: 30 }, () => randomUUID())
     const events = [...calls, ...calls].map((callId) => ({ ...sampleEvent(), data: { callId } }))
-    await Promise.all(events.map((event) => broker.publishEvent(event)))
+    await publishEvents(broker, events)
     await eventually(() => expect(shards.flat()).toHaveLength(60))
     const callsOf = shards.map((messages) => new Set(messages.map(({ content }) => parseEvent(content).data['callId'])))
     for (const some of callsOf) expect(some.size).toBeGreaterThan(0)

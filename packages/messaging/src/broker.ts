@@ -13,16 +13,15 @@ import { type Link, openLink } from './link/link.ts'
 import { type BrokerAddress, type Session, toError } from './link/session.ts'
 import type { OutgoingMessage, Route } from './message/outgoing-message.ts'
 import type { PackedDelivery } from './packets/delivery-packet.ts'
-import type { SingleEvent } from './packets/event-pack.ts'
+import type { SingleEvent } from './packets/event-packet.ts'
 import {
   aloneMessage,
   deliveryMessage,
   deliveryPacketMessage,
-  eventPackMessage,
+  eventPacketMessage,
   jsonMessage,
   markedBy,
   packedDeliveryMessage,
-  unpackedMessage,
 } from './publishing/messages.ts'
 import { createPublishEvent } from './publishing/publish-event.ts'
 import { createPublisher, type PublisherOptions } from './publishing/publisher.ts'
@@ -147,7 +146,7 @@ export async function openBroker({
      * Stores the event in fan-out's queue, and a copy in each queue that other systems have bound and that accepts it. Events of
      * one turn of the event loop share messages. If it rejects, the event may be stored.
      */
-    publishEvent: createPublishEvent({ publisher, shards: shards.events, installation, lookAt }),
+    publishEvent: createPublishEvent({ publisher, shards: shards.events, installation }),
     /** For an immediate attempt. */
     publishDelivery: (delivery: Delivery) =>
       publish(deliveryMessage(delivery, dueQueueFor(delivery.subscriptionId, shards.deliveries))),
@@ -158,28 +157,22 @@ export async function openBroker({
       publish(deliveryMessage(delivery, waitQueueFor(delivery.subscriptionId, waitMs, shards.deliveries))),
     /** For an attempt when workers have nothing else that is due. */
     publishBacklogged: (delivery: Delivery) => publish(deliveryMessage(delivery, Queue.deliveryBacklog)),
-    /**
-     * For immediate first attempts that share a message. All of them belong to this shard (`deliveryShardOf`).
-     * @param packet deliveries, or the content of a packet that was received
-     */
-    publishPacket: (packet: readonly Delivery[] | Buffer, shard: number) =>
+    /** For immediate first attempts that share a message. All of them belong to this shard (`deliveryShardOf`). */
+    publishPacket: (packet: readonly Delivery[], shard: number) =>
       publish(deliveryPacketMessage(packet, packetQueue(shard))),
     /** Like `publishBacklogged`, for deliveries that share a message. */
-    publishBackloggedPacket: (packet: readonly Delivery[] | Buffer) =>
+    publishBackloggedPacket: (packet: readonly Delivery[]) =>
       publish(deliveryPacketMessage(packet, Queue.backlogPackets)),
     /** For an immediate attempt of a delivery that leaves its packet. @param queue by default its due queue */
     publishPacked: (
       delivery: PackedDelivery,
       queue = dueQueueFor(String(delivery.headers['sh-subscription-id']), shards.deliveries),
     ) => publish(packedDeliveryMessage(delivery, queue)),
-    /** Stores a pack of events in a queue of the topology's backlogs. */
-    publishPack: (events: readonly SingleEvent[], backlog: number) =>
-      publish(eventPackMessage(events, backlogQueue(backlog))),
+    /** Stores events that share a message in a queue of the topology's backlogs. */
+    publishEventPacket: (events: readonly SingleEvent[], backlog: number) =>
+      publish(eventPacketMessage(events, backlogQueue(backlog))),
     /** Sends an event back to fan-out's queue, to be handled without others. */
     publishAlone: (event: SingleEvent) => publish(aloneMessage(event)),
-    /** Publishes an event of a pack as if it had never been packed. @param ofPack the installation that the pack named */
-    publishUnpacked: (event: SingleEvent, ofPack: unknown) =>
-      publisher.publish(unpackedMessage(event, shards.events, ofPack)),
     /** @throws Unavailable */
     lookAt,
     publishCheck: (check: ReceiverCheck) =>
@@ -193,8 +186,6 @@ export async function openBroker({
         name,
         publish: (message) => publisher.publish(message),
         brokerReady: ready,
-        copyArrived: () =>
-          declareAgain('an earlier version bound fanout.events to switchhook.events again; removing the binding'),
         meter,
         timing,
       })
@@ -221,14 +212,10 @@ export async function openBroker({
   /** A queue or binding was deleted, and no cancelled consumer reports it. Declare it now, not at the next connection. */
   function returned({ exchange, routingKey }: Route): void {
     if (!hasRoute(topology, exchange, routingKey)) return
-    declareAgain('a queue or binding is missing; declaring it again', { exchange, routingKey })
-  }
-
-  function declareAgain(message: string, fields: Readonly<Record<string, unknown>> = {}): void {
     const session = publishing.session()
     if (isDeclaring || session === undefined) return
     isDeclaring = true
-    log.warn(message, fields)
+    log.warn('a queue or binding is missing; declaring it again', { exchange, routingKey })
     assertTopology(session.model, topology)
       .catch((error: unknown) => session.fail(toError(error)))
       .finally(() => {

@@ -8,7 +8,7 @@ export {
   openDeliveryPacket,
   type PackedDelivery,
 } from './packets/delivery-packet.ts'
-export { EVENT_PACK, openEventPack, packEvents, type SingleEvent } from './packets/event-pack.ts'
+export { EVENT_PACKET, openEventPacket, packEvents, type SingleEvent } from './packets/event-packet.ts'
 export { createFinishedParts } from './packets/finished-parts.ts'
 export { createFinishedMembers, handleMembers, runAll } from './packets/handle-members.ts'
 export { createPacker, type Packer } from './packets/packer.ts'
@@ -29,7 +29,7 @@ export {
   deliveryShardOf,
   dueQueues,
   EVENTS_EXCHANGE,
-  eventPackQueues,
+  eventPacketQueues,
   eventQueues,
   LANES,
   laneQueues,

@@ -116,3 +116,16 @@ test('closing does not wait for open connections', async () => {
   await other.close()
   socket.destroy()
 })
+
+test('requests that are sent ahead are not answered; the same path, asked again and again, is', async () => {
+  const socket = connect({ port: health.port, host: '127.0.0.1' })
+  socket.on('error', () => {})
+  let answers = ''
+  socket.setEncoding('latin1').on('data', (text: string) => {
+    answers += text
+  })
+  socket.write('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(1_000))
+  await once(socket, 'close')
+  expect(answers.match(/^HTTP\/1\.1 /gm)).toHaveLength(1)
+  for (let n = 0; n < 10; n++) expect((await get('/healthz')).status).toBe(200)
+})

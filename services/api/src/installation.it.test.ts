@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { uuidV5 } from '@switchhook/contracts'
-import { openBroker, Queue, serviceTopology } from '@switchhook/messaging'
+import { openBroker, serviceTopology } from '@switchhook/messaging'
 import { createInstallationStore, openRedis } from '@switchhook/store'
 import { eventually, silentLog } from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from './testing/api-under-test.ts'
+import { takeEvents } from './testing/published-events.ts'
 import { type Surroundings, startSurroundings } from './testing/surroundings.ts'
 
 const PATH = '/api/v1/webhooks/subscriptions'
@@ -97,13 +98,7 @@ test('the events of the api carry the id of its installation', async () => {
     log: silentLog,
     name: 'test',
   })
-  await broker.consume({
-    queue: Queue.fanoutEvents,
-    parse: (message) => message.headers['sh-installation'],
-    handle: async (id) => void ids.push(id),
-    concurrency: 1,
-    recovered: () => Promise.resolve(),
-  })
+  await takeEvents(broker, (_event, sent) => void ids.push(sent['sh-installation']))
   const dial = { agentUri: 'sip:alice@acme.example', destination: '+15550100' }
   expect(await api.call('POST', '/api/v1/voice/calls/dial', { headers, json: dial })).toMatchObject({ status: 202 })
   await eventually(() => expect(ids.length).toBeGreaterThan(0))

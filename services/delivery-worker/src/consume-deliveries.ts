@@ -29,6 +29,12 @@ export interface ConsumeDeliveriesDeps extends Pick<Service<WorkerConfig>, 'conf
   readonly shards: number
 }
 
+/**
+ * Packets that a worker receives, in `DELIVERY_CONCURRENCY`s: about eight times as many as it starts at a time, so that packets
+ * of which a member hangs leave room. With more, a slow worker would keep more deliveries from the others.
+ */
+const PACKETS_SHARE = 0.5
+
 /** The most POSTs in progress: of due deliveries alone, of packets, of backlogs, and of lanes. */
 export const mostPosts = ({ DELIVERY_CONCURRENCY, SUBSCRIPTION_CONCURRENCY }: WorkerConfig): number =>
   (1 + 2 * MAX_IN_PROGRESS) * DELIVERY_CONCURRENCY + LANES * LANE_DEPTH * SUBSCRIPTION_CONCURRENCY
@@ -64,13 +70,12 @@ export async function consumeDeliveries(deps: ConsumeDeliveriesDeps): Promise<Pi
     log,
   })
   const perShard = Math.ceil(concurrency / shards)
-  // A packet takes as much of the prefetch as one delivery does: a member that hangs costs no more in a packet than alone.
-  const consumePackets = (queue: string, most: number, { handle }: Packets): Promise<Consumer> =>
-    consume(queue, most, openDeliveryPacket, handle)
+  const consumePackets = (queue: string, { handle }: Packets, inShards: number): Promise<Consumer> =>
+    consume(queue, Math.ceil((concurrency * PACKETS_SHARE) / inShards), openDeliveryPacket, handle)
   const consumers = await Promise.all([
     ...dueQueues(shards).map((queue) => consumeAlone(queue, perShard, alone)),
-    ...packetQueues(shards).map((queue) => consumePackets(queue, perShard, packets)),
-    consumePackets(Queue.backlogPackets, concurrency, ofBacklogs),
+    ...packetQueues(shards).map((queue) => consumePackets(queue, packets, shards)),
+    consumePackets(Queue.backlogPackets, ofBacklogs, 1),
     consumeAlone(Queue.deliveryBacklog, concurrency, backlogged),
     ...laneQueues(LANES).map((lane) => consumeAlone(lane, LANE_DEPTH * cap, fromLane)),
   ])

@@ -8,10 +8,9 @@ import {
   newEventId,
   newSubscriptionId,
   type PlatformEvent,
-  parseDelivery,
   type Subscription,
 } from '@switchhook/contracts'
-import { type Broker, dueQueues, openBroker, openQuarantine, Queue, serviceTopology } from '@switchhook/messaging'
+import { type Broker, openBroker, openQuarantine, serviceTopology } from '@switchhook/messaging'
 import {
   createDeliveryLogReader,
   createEventList,
@@ -33,6 +32,7 @@ import {
   testBroker,
   testRedis,
 } from '@switchhook/testkit'
+import { takeDeliveries } from './testing/take-deliveries.ts'
 
 /** The service as deployed: a process of its own, configured by its environment only. */
 interface Service {
@@ -131,16 +131,10 @@ const anEvent = (change: Partial<PlatformEvent> = {}): PlatformEvent => ({
   ...change,
 })
 
-/** Consumes the workers' queue. Returns the list of received deliveries, which grows. */
-async function collectDeliveries(queue: string = Queue.deliveryDue): Promise<readonly Delivery[]> {
+/** Consumes the workers' queues. Returns the list of received deliveries, which grows. */
+async function collectDeliveries(shards?: readonly number[]): Promise<readonly Delivery[]> {
   const deliveries: Delivery[] = []
-  await broker.consume({
-    queue,
-    parse: ({ content, headers }) => parseDelivery(content, headers),
-    handle: async (delivery) => void deliveries.push(delivery),
-    concurrency: 100,
-    recovered: () => Promise.resolve(),
-  })
+  await takeDeliveries(broker, (delivery) => void deliveries.push(delivery), shards)
   return deliveries
 }
 
@@ -214,7 +208,7 @@ test('a changed, disabled or removed subscription affects the next event', async
 test('with several shards each subscription’s deliveries go to one of them, which fan-out declares', async () => {
   const subscribed = await Promise.all(Array.from({ length: 24 }, () => subscribe()))
   await started({ DELIVERY_SHARDS: '3' })
-  const shards = await Promise.all(dueQueues(3).map((queue) => collectDeliveries(queue)))
+  const shards = await Promise.all([0, 1, 2].map((shard) => collectDeliveries([shard])))
   await broker.publishEvent(anEvent())
   await broker.publishEvent(anEvent())
   await eventually(() => expect(shards.flat()).toHaveLength(48))

@@ -18,6 +18,7 @@ import {
   testBroker,
   testRedis,
 } from '@switchhook/testkit'
+import { takeDeliveries } from './testing/take-deliveries.ts'
 
 const PATIENT = { timeoutMs: 20_000 }
 
@@ -77,13 +78,7 @@ const anEvent = (): PlatformEvent => ({
 async function collectDeliveries(): Promise<readonly IncomingMessage[]> {
   const deliveries: IncomingMessage[] = []
   const broker = await publisherOf()
-  await broker.consume({
-    queue: Queue.deliveryDue,
-    parse: (message) => message,
-    handle: async (message) => void deliveries.push(message),
-    concurrency: 100,
-    recovered: () => Promise.resolve(),
-  })
+  await takeDeliveries(broker, (_delivery, message) => void deliveries.push(message))
   return deliveries
 }
 

@@ -10,7 +10,7 @@ import {
   BROKER_USERS,
   backlogQueue,
   DELIVERY_EXCHANGE,
-  EVENT_PACK,
+  EVENT_PACKET,
   EVENTS_EXCHANGE,
   openBroker,
   openQuarantine,
@@ -153,7 +153,7 @@ test('a service with the default user works beside them, as during an upgrade', 
   await broker.close()
 })
 
-test('a new installation works: a pack passes the api, fan-out and the worker, which tries again', async () => {
+test('a new installation works: a packet of events passes fan-out and the worker, which tries again', async () => {
   const storage = await openRedis({ url: redis.redisUrl, log: silentLog, name: 'test' })
   endpoint.answer('/hook', [{ status: 503 }, { status: 503 }, { status: 204 }])
   await createSubscriptionStore(storage).create(aSubscription({ url: endpoint.url('/hook') }))
@@ -166,8 +166,8 @@ test('a new installation works: a pack passes the api, fan-out and the worker, w
     data: { state: 3 },
   })
   const admin = await channelAs()
-  const pack = packEvents([{ content, eventType: 'call.status' }])
-  admin.publish(DELIVERY_EXCHANGE, Queue.untakenEventPacks, pack, { type: EVENT_PACK })
+  const packet = packEvents([{ content, eventType: 'call.status' }])
+  admin.publish(DELIVERY_EXCHANGE, Queue.eventPackets, packet, { type: EVENT_PACKET })
   const requests = await endpoint.waitFor(3, '/hook', { timeoutMs: 60_000 })
   expect(new Set(requests.map(({ headers }) => headers['x-delivery-id'])).size).toBe(1)
 })
@@ -185,7 +185,7 @@ test('fan-out moves what it cannot parse to quarantine, and only an operator rea
 test.each<[Service, readonly string[]]>([
   ['api', [Queue.fanoutEvents, Queue.deliveryDue, Queue.deliveryPackets, 'delivery.wait.10']],
   ['fanout', [Queue.deliveryDue, Queue.deliveryPackets, Queue.receiverChecks, 'delivery.wait.10']],
-  ['delivery-worker', [Queue.fanoutEvents, Queue.eventPacks, Queue.untakenEventPacks, 'fanout.backlog.0']],
+  ['delivery-worker', [Queue.fanoutEvents, Queue.eventPackets, 'fanout.backlog.0']],
 ])('%s can neither read, purge nor delete the queues of others', async (name, queues) => {
   for (const queue of queues) {
     const operations = [

@@ -6,7 +6,6 @@ import {
   installServers,
   missingDocker,
   prometheusBinary,
-  rabbitmqVersion,
   type Say,
 } from '@switchhook/test-servers'
 import { makeCertificateAuthority, redisServers, testPostgres } from '@switchhook/testkit'
@@ -20,11 +19,10 @@ const say: Say = (line) => void process.stderr.write(`${line}\n`)
 const { AMQP_URL, REDIS_URL } = process.env
 const areGiven = Boolean(AMQP_URL && REDIS_URL)
 
-test('RabbitMQ and Redis are installed and start', async () => {
+test('RabbitMQ and Redis are installed, and Redis starts', async () => {
   // With Docker, their containers are started by the tests.
   if (areGiven || (await missingDocker()) === undefined) return
   await installServers(['rabbitmq', 'redis'], say)
-  expect(rabbitmqVersion()).toMatch(/^\d+\.\d+/)
   const servers = redisServers()
   await servers.start()
   await servers.close()

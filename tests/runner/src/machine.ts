@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFileSync, statfsSync } from 'node:fs'
 import { availableParallelism, freemem, loadavg, release, tmpdir, totalmem } from 'node:os'
 import { promisify } from 'node:util'
+import { rabbitmqVersion } from '@switchhook/test-servers'
 
 const gigabytes = (bytes: number): string => `${(bytes / 1024 ** 3).toFixed(1)} GB`
 
@@ -23,7 +24,6 @@ export async function machineState(): Promise<readonly string[]> {
   const versions = await Promise.all(
     [
       ['redis-server', '--version'],
-      ['rabbitmqctl', 'version'],
       ['chromium-headless-shell', '--version'],
       ['docker', 'version', '--format', '{{.Server.Version}}'],
     ].map(async ([name = '', ...args]) => `${name} ${await lastLineOf(name, args)}`),
@@ -34,7 +34,7 @@ export async function machineState(): Promise<readonly string[]> {
     machineLine(),
     `free disk: ${places.join(', ')}`,
     ports(),
-    `${system}, kernel ${release()}, node ${process.version}, ${versions.join(', ')}`,
+    `${system}, kernel ${release()}, node ${process.version}, RabbitMQ ${rabbitmqVersion() ?? '?'}, ${versions.join(', ')}`,
     `${user}, time zone ${Intl.DateTimeFormat().resolvedOptions().timeZone}`,
   ]
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { buildVersion, commitOf, PREVIOUS_VERSION, startFleet } from '@switchhook/local'
+import { buildVersion, commitOf, previousVersion, startFleet } from '@switchhook/local'
 import { loadConfig, text } from '@switchhook/runtime'
 import { someOf } from './options.ts'
 import { SETTINGS } from './settings.ts'
@@ -7,7 +7,7 @@ import { ORDERS, phasesOf } from './upgrade/phases.ts'
 import { runUpgrade } from './upgrade/run-upgrade.ts'
 
 /** Updates from another commit to this one and back, under load, and checks what receivers saw (docs/upgrades.md). */
-const fields = { FROM: text(PREVIOUS_VERSION), ORDER: someOf(ORDERS), SWITCHHOOK_HOME: text('.local') }
+const fields = { FROM: text(previousVersion() ?? ''), ORDER: someOf(ORDERS), SWITCHHOOK_HOME: text('.local') }
 const { FROM, ORDER, SWITCHHOOK_HOME } = loadConfig(fields, process.env)
 const commit = commitOf(FROM)
 console.log(`building ${commit}`)

@@ -7,11 +7,10 @@ import { compareVersions, isVersion } from './version.ts'
 import { currentVersion, writeVersion } from './version-files.ts'
 
 const CHANGELOG = join(repository, 'CHANGELOG.md')
-const PREVIOUS = join(repository, 'tools/local/src/versions/build-version.ts')
 
 const git = (...args: string[]): string => execFileSync('git', args, { cwd: repository, encoding: 'utf8' }).trim()
 
-/** Prepares a release in the working tree: version, changelog, and the version that update tests start from. */
+/** Prepares a release in the working tree: version and changelog. */
 function main(version: string | undefined): void {
   const current = currentVersion()
   if (version === undefined || !isVersion(version)) {
@@ -25,12 +24,6 @@ function main(version: string | undefined): void {
   const today = new Date().toISOString().slice(0, 10)
   writeFileSync(CHANGELOG, cutChangelog(readFileSync(CHANGELOG, 'utf8'), version, today))
   writeVersion(version)
-  // Version 0.1.0 was never tagged; then the tests go on from the commit that they name.
-  if (tags.includes(`v${current}`)) {
-    const before = git('rev-parse', `v${current}^{commit}`)
-    const source = readFileSync(PREVIOUS, 'utf8')
-    writeFileSync(PREVIOUS, source.replace(/(PREVIOUS_VERSION = ')[0-9a-f]{40}'/, `$1${before}'`))
-  }
   process.stdout.write(`Prepared ${version}. Nothing is committed or pushed. Next (docs/releasing.md):
 
   git diff

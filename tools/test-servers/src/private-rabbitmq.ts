@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { findBinary } from './find-binary.ts'
 import type { Home } from './home.ts'
@@ -17,11 +16,14 @@ import { rabbitmqAdvancedConfigFile, rabbitmqConfigFile } from './repository.ts'
  */
 export const rabbitmqBinary = (): string | undefined => findBinary('rabbitmq-server', ['/usr/lib/rabbitmq/bin'])
 
-/** The version of this machine's RabbitMQ, such as `4.3.6`. undefined: it is not installed. */
+/**
+ * The version of this machine's RabbitMQ, such as `4.3.6`, from the folder of its programs. `rabbitmqctl version` starts an
+ * Erlang port mapper that is never stopped. undefined: it is not installed, or in a folder without a version.
+ */
 export function rabbitmqVersion(): string | undefined {
   const command = findBinary('rabbitmqctl', ['/usr/lib/rabbitmq/bin'])
   if (command === undefined) return undefined
-  return execFileSync(command, ['version'], { encoding: 'utf8' }).trim().split('\n').at(-1)
+  return /rabbitmq(?:_server-|\/)(\d+(?:\.\d+)+)\//.exec(realpathSync(command))?.[1]
 }
 
 const PORTS = { amqp: 0, management: 0, metrics: 0, distribution: 0, epmd: 0 }

@@ -28,6 +28,8 @@ export interface CheckFacts {
   readonly forged?: CheckedPost
   /** Signed with a time long past. */
   readonly stale?: CheckedPost
+  /** On a kept connection, the endpoint sent something that was no answer to the request. */
+  readonly sendsStrays?: boolean
 }
 
 /**

@@ -226,3 +226,23 @@ test('an event of 256 KiB is accepted, a larger one is rejected', () => {
   expect(parseEvent(withRest(256 * 1024)).eventType).toBe('call.status')
   expect(problem(() => parseEvent(withRest(256 * 1024 + 1)))).toContain('larger than')
 })
+
+describe('an event nested deeply', () => {
+  const nested = (levels: number, inner = '1.0'): Buffer =>
+    Buffer.from(
+      JSON.stringify(event({ data: { deep: 'here' } })).replace(
+        '"here"',
+        '[{"a":'.repeat(levels / 2) + inner + '}]'.repeat(levels / 2),
+      ),
+    )
+
+  test.each([600, 5_000, 40_000])('of %i levels is not parsed', (levels) => {
+    expect(problem(() => parseEvent(nested(levels)))).toBe('nested deeper than 500 levels')
+  })
+
+  test('of fewer levels is parsed and written, whatever its texts contain', () => {
+    const brackets = JSON.stringify('[{"\\'.repeat(1_000))
+    const content = nested(490, brackets)
+    expect(serialiseEvent(parseEvent(content)).equals(content)).toBe(true)
+  })
+})

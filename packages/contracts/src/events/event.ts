@@ -64,11 +64,37 @@ export function parsed<T>(result: Validation<T>): T {
 /** Larger events are quarantined: every subscription would get a delivery of that size. */
 export const MAX_EVENT_BYTES = 256 * 1024
 
+/** Deeper events are quarantined: writing them again would exceed the stack, and parsers of receivers have limits, too. */
+export const MAX_EVENT_DEPTH = 500
+
 /** @throws Unparsable with every fault and its JSON pointer */
 export function parseEvent(content: Buffer): PlatformEvent {
   if (content.length > MAX_EVENT_BYTES) throw new Unparsable(`larger than ${MAX_EVENT_BYTES} bytes`)
+  if (isDeeperThan(MAX_EVENT_DEPTH, content)) throw new Unparsable(`nested deeper than ${MAX_EVENT_DEPTH} levels`)
   const { eventId, eventType, occurredAt, tenant, data } = parsed(validateEvent(parseJson(content)))
   return { eventId: parseEventId(eventId), eventType, occurredAt, tenant, data }
+}
+
+const [QUOTE, BACKSLASH] = [0x22, 0x5c]
+const OPENING: ReadonlySet<number> = new Set(Buffer.from('[{'))
+const CLOSING: ReadonlySet<number> = new Set(Buffer.from(']}'))
+
+/** Whether a JSON text has more levels of objects and arrays. A shorter text than the brackets of these levels is not read. */
+function isDeeperThan(levels: number, content: Buffer): boolean {
+  if (content.length <= 2 * levels) return false
+  let depth = 0
+  let isText = false
+  for (let at = 0; at < content.length; at += 1) {
+    const byte = content[at] as number
+    if (isText) {
+      if (byte === BACKSLASH) at += 1
+      else if (byte === QUOTE) isText = false
+    } else if (byte === QUOTE) isText = true
+    else if (OPENING.has(byte)) depth += 1
+    else if (CLOSING.has(byte)) depth -= 1
+    if (depth > levels) return true
+  }
+  return false
 }
 
 export const serialiseEvent = (event: PlatformEvent): Buffer => Buffer.from(eventText(event))

@@ -32,8 +32,6 @@ export interface ConsumerDeps {
   readonly log: Logger
   readonly publish: (message: OutgoingMessage) => Promise<void>
   readonly brokerReady: () => Promise<void>
-  /** Called for a message that is a copy, see `isCopy`. */
-  readonly copyArrived: () => void
   /** The first part of the consumer tags, which names the process in RabbitMQ's management pages. */
   readonly name: string
   readonly timing: ConsumerTiming

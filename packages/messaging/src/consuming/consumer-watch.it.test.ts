@@ -4,7 +4,7 @@ import { type Broker, openBroker } from '../broker.ts'
 import { NO_METER } from '../broker-meter.ts'
 import type { Session } from '../link/session.ts'
 import { recordingLog } from '../testing/recording.ts'
-import { sampleEvent } from '../testing/samples.ts'
+import { publishEvents, sampleEvent } from '../testing/samples.ts'
 import { assertTopology } from '../topology/assert-topology.ts'
 import { Queue, serviceTopology } from '../topology/topology.ts'
 import { TIMING } from './consume-options.ts'
@@ -52,7 +52,6 @@ async function consumeHere(timing = TIMING) {
       log,
       publish: () => Promise.resolve(),
       brokerReady: () => Promise.resolve(),
-      copyArrived: () => {},
       name: 'here',
       timing,
       meter: NO_METER,
@@ -117,7 +116,11 @@ test('a consumer that the broker lost is found missing while another replica is 
     name: 'test',
   })
   opened.push(broker)
-  const publish = () => Promise.all(Array.from({ length: 5 }, () => broker.publishEvent(sampleEvent())))
+  const publish = () =>
+    publishEvents(
+      broker,
+      Array.from({ length: 5 }, () => sampleEvent()),
+    )
   await publish()
   for (let n = 0; n < 3; n++) await consumer.check(session)
   expect(failures).toEqual([])
@@ -150,7 +153,10 @@ test('checks do not disturb a busy consumer', async () => {
   expect(broker.isConsuming()).toBe(true)
   let published = 0
   for (const end = performance.now() + 1_000; performance.now() < end; published += 20) {
-    await Promise.all(Array.from({ length: 20 }, () => broker.publishEvent(sampleEvent())))
+    await publishEvents(
+      broker,
+      Array.from({ length: 20 }, () => sampleEvent()),
+    )
   }
   await eventually(() => expect(handled).toBe(published))
   expect(broker.isConsuming()).toBe(true)

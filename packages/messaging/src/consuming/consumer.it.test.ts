@@ -5,7 +5,7 @@ import { openQuarantine } from '../quarantine/quarantine.ts'
 import { Gate } from '../testing/gate.ts'
 import { type Observer, openObserver } from '../testing/observer.ts'
 import { type RecordingLog, recordingLog } from '../testing/recording.ts'
-import { sampleEvent } from '../testing/samples.ts'
+import { publishEvents, sampleEvent } from '../testing/samples.ts'
 import { Queue, serviceTopology, type Topology } from '../topology/topology.ts'
 import type { ConsumeOptions, ConsumerTiming } from './consume-options.ts'
 import type { Consumer } from './consumer.ts'
@@ -62,7 +62,10 @@ function consume(
 }
 
 const publish = (broker: Broker, count: number): Promise<unknown> =>
-  Promise.all(Array.from({ length: count }, () => broker.publishEvent(sampleEvent())))
+  publishEvents(
+    broker,
+    Array.from({ length: count }, () => sampleEvent()),
+  )
 
 const away = (): Promise<never> => Promise.reject(new Unavailable('redis', 'away'))
 

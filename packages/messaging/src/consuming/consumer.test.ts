@@ -29,7 +29,6 @@ function create(options: Partial<ConsumeOptions<unknown>> = {}, timing = FAST): 
       log,
       publish: () => Promise.resolve(),
       brokerReady: () => Promise.resolve(),
-      copyArrived: () => {},
       name: 'test',
       timing,
       meter: NO_METER,

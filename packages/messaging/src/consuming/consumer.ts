@@ -4,7 +4,7 @@ import { Unavailable, Unparsable } from '@switchhook/contracts'
 import { backoffMs } from '@switchhook/runtime'
 import type { ConsumeMessage } from 'amqplib'
 import { type Session, toError } from '../link/session.ts'
-import { isCopy, toIncoming } from '../message/incoming-message.ts'
+import { toIncoming } from '../message/incoming-message.ts'
 import { type Origin, quarantineMessage } from '../message/quarantine-message.ts'
 import type { ConsumeOptions, ConsumerDeps } from './consume-options.ts'
 import { ConsumerChannel } from './consumer-channel.ts'
@@ -199,7 +199,6 @@ export class QueueConsumer<T> {
 
   async #parseAndHandle(message: ConsumeMessage): Promise<void> {
     const incoming = toIncoming(message)
-    if (isCopy(incoming)) return this.#deps.copyArrived()
     let value: T
     try {
       value = this.#options.parse(incoming)

@@ -1,5 +1,4 @@
 import type { ConsumeMessage } from 'amqplib'
-import { COPY_HEADER, EVENTS_EXCHANGE } from '../topology/topology.ts'
 
 export type IncomingMessage = Readonly<ReturnType<typeof toIncoming>>
 
@@ -16,10 +15,3 @@ export const toIncoming = ({ content, fields, properties }: ConsumeMessage) => (
 })
 
 const textOrUndefined = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
-
-/**
- * A copy of an event whose original is in the queue as well. It arrives in fan-out's queue when a process of an earlier
- * version has declared that version's binding again.
- */
-export const isCopy = ({ exchange, headers }: Pick<IncomingMessage, 'exchange' | 'headers'>): boolean =>
-  exchange === EVENTS_EXCHANGE && headers[COPY_HEADER] === true

@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import type { IncomingMessage } from '../message/incoming-message.ts'
 import { sampleDelivery, sampleEvent } from '../testing/samples.ts'
 import { openDeliveryPacket, packDeliveries } from './delivery-packet.ts'
-import { openEventPack, packEvents, type SingleEvent } from './event-pack.ts'
+import { openEventPacket, packEvents, type SingleEvent } from './event-packet.ts'
 
 const received = (content: Buffer, change: Partial<IncomingMessage> = {}): IncomingMessage => ({
   content,
@@ -16,7 +16,7 @@ const received = (content: Buffer, change: Partial<IncomingMessage> = {}): Incom
   ...change,
 })
 
-describe('a pack of events', () => {
+describe('a packet of events', () => {
   const singleEvent: fc.Arbitrary<SingleEvent> = fc
     .record(
       {
@@ -31,12 +31,12 @@ describe('a pack of events', () => {
   test('returns every packed event byte for byte and in order', () => {
     fc.assert(
       fc.property(fc.array(singleEvent, { maxLength: 100 }), (events) => {
-        expect(openEventPack(received(packEvents(events)))).toEqual({ id: 'one', members: events, returns: 0 })
+        expect(openEventPacket(received(packEvents(events)))).toEqual({ id: 'one', members: events, returns: 0 })
       }),
     )
   })
 
-  test('has the format that earlier versions of fan-out read and write', () => {
+  test('has a format that the versions before and after it read', () => {
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
     const events = [
       { content: Buffer.from('{"a":1}'), eventType: 'call.status' },
@@ -48,7 +48,7 @@ describe('a pack of events', () => {
 
   test('tells how often the broker has returned it', () => {
     const returnsOf = (count: unknown) =>
-      openEventPack(received(packEvents([]), { headers: { 'x-delivery-count': count } })).returns
+      openEventPacket(received(packEvents([]), { headers: { 'x-delivery-count': count } })).returns
     expect([returnsOf(2), returnsOf('many'), returnsOf(undefined)]).toEqual([2, 0, 0])
   })
 
@@ -65,7 +65,7 @@ describe('a pack of events', () => {
     ['cut short', whole.subarray(0, whole.length - 1)],
     ['with a byte too many', Buffer.concat([whole, Buffer.from(' ')])],
   ])('%s is unparsable', (_case, content) => {
-    expect(() => openEventPack(received(content))).toThrow(Unparsable)
+    expect(() => openEventPacket(received(content))).toThrow(Unparsable)
   })
 })
 

@@ -5,20 +5,17 @@ import {
   INSTALLATION_HEADER,
   type InstallationId,
   type PlatformEvent,
-  parseEvent,
   serialiseEvent,
 } from '@switchhook/contracts'
 import type { OutgoingMessage } from '../message/outgoing-message.ts'
 import { type PackedDelivery, packDeliveries } from '../packets/delivery-packet.ts'
-import { EVENT_PACK, packEvents, type SingleEvent } from '../packets/event-pack.ts'
+import { EVENT_PACKET, packEvents, type SingleEvent } from '../packets/event-packet.ts'
 import {
   ALONE_HEADER,
   COPY_HEADER,
   DELIVERY_EXCHANGE,
   EVENTS_EXCHANGE,
-  eventShardOf,
   FANOUT_EXCHANGE,
-  fanoutExchange,
   REVISION_HEADER,
 } from '../topology/topology.ts'
 
@@ -87,34 +84,16 @@ export const packedDeliveryMessage = ({ content, headers }: PackedDelivery, queu
 export const jsonMessage = (queue: string, value: object, messageId: string, type: string): OutgoingMessage =>
   toQueue(queue, Buffer.from(JSON.stringify(value)), { messageId, type })
 
-/** First attempts that share a message. @param packet deliveries, or the content of a packet that was received */
-export const deliveryPacketMessage = (packet: readonly Delivery[] | Buffer, queue: string): OutgoingMessage =>
-  packetMessage(Buffer.isBuffer(packet) ? packet : packDeliveries(packet), 'delivery.packet', queue)
+/** First attempts that share a message. */
+export const deliveryPacketMessage = (deliveries: readonly Delivery[], queue: string): OutgoingMessage =>
+  packetMessage(packDeliveries(deliveries), 'delivery.packet', queue)
 
-export const eventPackMessage = (events: readonly SingleEvent[], queue: string): OutgoingMessage =>
-  packetMessage(packEvents(events), EVENT_PACK, queue)
+export const eventPacketMessage = (events: readonly SingleEvent[], queue: string): OutgoingMessage =>
+  packetMessage(packEvents(events), EVENT_PACKET, queue)
 
 const packetMessage = (content: Buffer, type: string, queue: string): OutgoingMessage =>
   toQueue(queue, content, { contentType: 'application/octet-stream', messageId: randomUUID(), type })
 
-/** An event from a pack as fan-out received it. Fan-out does not put it into a pack again. */
+/** An event from a packet as fan-out received it. Fan-out does not put it into a packet again. */
 export const aloneMessage = (event: SingleEvent): OutgoingMessage =>
   toFanout(event, event.content, FANOUT_EXCHANGE, randomUUID(), { [ALONE_HEADER]: true })
-
-/**
- * An event of a pack that no fan-out has taken, as if it had never been packed.
- * @param installation as the pack named it: fan-out judges it
- */
-export const unpackedMessage = (event: SingleEvent, shards: number, installation: unknown): OutgoingMessage =>
-  toFanout(event, event.content, fanoutExchange(shardOf(event, shards)), randomUUID(), {
-    ...(typeof installation === 'string' && { [INSTALLATION_HEADER]: installation }),
-  })
-
-/** Fan-out quarantines an event that cannot be parsed, whatever its shard. */
-function shardOf({ content }: SingleEvent, shards: number): number {
-  try {
-    return eventShardOf(parseEvent(content), shards)
-  } catch {
-    return 0
-  }
-}

@@ -28,3 +28,11 @@ export function sampleDelivery(change: Partial<Delivery> = {}): Delivery {
     ...change,
   }
 }
+
+/** Publishes events one after the other, so that each has a message of its own. */
+export async function publishEvents(
+  broker: { readonly publishEvent: (event: PlatformEvent) => Promise<void> },
+  events: readonly PlatformEvent[],
+): Promise<void> {
+  for (const event of events) await broker.publishEvent(event)
+}

@@ -32,10 +32,8 @@ export const BROKER_USERS = {
     tags: '',
     configure: only(EXCHANGES),
     write,
-    // The packs, because an api that ends takes apart those that no fan-out takes.
-    read: only(EXCHANGES, String.raw`fanout\.events\.untaken`, String.raw`fanout\.events\.packs(\..+)?`),
+    read: only(EXCHANGES),
   },
-  // Also declares the queue that the api consumes: fan-out is upgraded first, and must not wait for a newer api.
   fanout: {
     tags: '',
     configure: only(EXCHANGES, OF_FANOUT, QUARANTINE),
@@ -67,7 +65,6 @@ export function declaredBy(service: string, topology: Topology): Topology {
     ...topology,
     queues: Object.fromEntries(queues.filter(([name]) => mayDeclare.test(name))),
     bindings: topology.bindings.filter(isOwn),
-    obsolete: (topology.obsolete ?? []).filter(isOwn),
     expected: queues.map(([name]) => name).filter((name) => !mayDeclare.test(name)),
   }
 }

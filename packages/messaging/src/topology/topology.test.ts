@@ -77,14 +77,12 @@ test('the arguments equal those of existing queues: another value needs another 
     'delivery.due.1': work,
     'delivery.lane.0': work,
     'fanout.backlog.0': work,
-    'delivery.backlog': { ...work, 'x-dead-letter-routing-key': 'delivery.due', 'x-message-ttl': 60_000 },
-    'delivery.packets': { ...work, 'x-dead-letter-routing-key': 'fanout.packets', 'x-message-ttl': 60_000 },
-    'delivery.packets.1': { ...work, 'x-dead-letter-routing-key': 'fanout.packets', 'x-message-ttl': 60_000 },
-    'delivery.packets.backlog': { ...work, 'x-dead-letter-routing-key': 'fanout.packets', 'x-message-ttl': 60_000 },
-    'fanout.packets': work,
-    'fanout.events.packs': { ...work, 'x-dead-letter-routing-key': 'fanout.events.untaken', 'x-message-ttl': 20_000 },
-    'fanout.events.packs.1': { ...work, 'x-dead-letter-routing-key': 'fanout.events.untaken', 'x-message-ttl': 20_000 },
-    'fanout.events.untaken': work,
+    'delivery.backlog': work,
+    'delivery.packets': work,
+    'delivery.packets.1': work,
+    'delivery.packets.backlog': work,
+    'fanout.events.packets': work,
+    'fanout.events.packets.1': work,
     'delivery.checks': work,
     'delivery.outcomes': work,
     'delivery.wait.60000': {
@@ -168,7 +166,7 @@ test('a retry waits in the queue of its subscription’s shard, and returns to t
 test('each shard of packets, and the queue of packets of backlogs, is declared and bound', () => {
   const topology = serviceTopology([], { deliveryShards: 2 })
   expect(packetQueues(2)).toEqual(['delivery.packets', 'delivery.packets.1'])
-  for (const queue of [...packetQueues(2), Queue.backlogPackets, Queue.untakenPackets]) {
+  for (const queue of [...packetQueues(2), Queue.backlogPackets]) {
     expect(Object.keys(topology.queues)).toContain(queue)
     expect(hasRoute(topology, DELIVERY_EXCHANGE, queue)).toBe(true)
   }

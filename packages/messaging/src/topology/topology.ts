@@ -11,8 +11,6 @@ export interface Topology {
   readonly bindings: readonly Binding[]
   /** `to` is an exchange. */
   readonly exchangeBindings?: readonly (Binding & { readonly arguments?: Readonly<Record<string, string | boolean>> })[]
-  /** Bindings of earlier versions, removed after everything else is declared. */
-  readonly obsolete?: readonly Binding[]
   /** Queues that another service declares: the set-up of a connection fails until they exist. */
   readonly expected?: readonly string[]
   /** Among how many shards a service divides what it publishes. Default: one each. */
@@ -39,7 +37,7 @@ const COPIES_EXCHANGE = 'switchhook.copies'
 /** Marks a copy on the public exchange; its original was published to fan-out. */
 export const COPY_HEADER = 'switchhook-copy'
 
-/** Marks an event that fan-out published alone again, because it could not be handled in a pack. */
+/** Marks an event that fan-out published alone again, because it could not be handled in a packet. */
 export const ALONE_HEADER = 'sh-alone'
 
 /** The revision of the tenant's subscriptions when the event was stored. Copies do not carry it. */
@@ -51,10 +49,8 @@ export const DELIVERY_EXCHANGE = 'switchhook.delivery'
 export const Queue = {
   /** The first shard of events. Events from outside arrive here. */
   fanoutEvents: 'fanout.events',
-  /** The first shard of packs of events: those of one moment in one message of the api. */
-  eventPacks: 'fanout.events.packs',
-  /** Packs of events that no fan-out takes. The api takes them apart. */
-  untakenEventPacks: 'fanout.events.untaken',
+  /** The first shard of packets of events: those of one moment in one message of the api. */
+  eventPackets: 'fanout.events.packets',
   /** The first shard of due deliveries. */
   deliveryDue: 'delivery.due',
   /** Due deliveries of tenants with a backlog of events. Workers consume it with what `delivery.due` leaves them. */
@@ -63,8 +59,6 @@ export const Queue = {
   deliveryPackets: 'delivery.packets',
   /** Packets of what `delivery.backlog` is for. Named like a shard of packets, so that what counts those counts these. */
   backlogPackets: 'delivery.packets.backlog',
-  /** Packets of deliveries that no worker takes. Fan-out takes them apart. */
-  untakenPackets: 'fanout.packets',
   /** Requests for a test POST to an endpoint. A separate queue, because the rules of deliveries do not apply to them. */
   receiverChecks: 'delivery.checks',
   /** Outcomes that clients report of deliveries that they have received. */
@@ -112,8 +106,8 @@ export function eventShardOf({ eventId, data }: Pick<PlatformEvent, 'eventId' | 
   return shardFor(typeof subject === 'string' ? subject : eventId, shards)
 }
 export const fanoutExchange = (shard: number): string => shardName(FANOUT_EXCHANGE, shard)
-export const eventPackQueue = (shard: number): string => shardName(Queue.eventPacks, shard)
-export const eventPackQueues = (shards: number): readonly string[] => shardNames(Queue.eventPacks, shards)
+export const eventPacketQueue = (shard: number): string => shardName(Queue.eventPackets, shard)
+export const eventPacketQueues = (shards: number): readonly string[] => shardNames(Queue.eventPackets, shards)
 
 /** Subscriptions that share a lane wait for the slowest of them; more lanes mean fewer neighbours. */
 export const LANES = 16
@@ -123,21 +117,12 @@ export const laneQueue = (lane: number): string => `delivery.lane.${lane}`
 export const laneQueues = (lanes: number): readonly string[] =>
   Array.from({ length: lanes }, (_, lane) => laneQueue(lane))
 
-/** Queues for packs of events of tenants that are over their share (ADR 0039). */
+/** Queues for packets of events of tenants that are over their share (ADR 0039). */
 export const BACKLOGS = 16
 export const backlogQueue = (backlog: number): string => `fanout.backlog.${backlog}`
 export const backlogQueues: readonly string[] = Array.from({ length: BACKLOGS }, (_, n) => backlogQueue(n))
 /** The backlog that a tenant gets if it is free. null: events of the installation itself. */
 export const backlogOf = (tenant: Tenant): number => crc32(tenant ?? '') % BACKLOGS
-
-/**
- * Messages that no service takes move on: from `delivery.backlog` to `delivery.due`, packets of deliveries to
- * `fanout.packets`. This happens after a downgrade of the workers, because earlier versions do not consume these queues, and
- * while workers are more than a minute behind.
- */
-const UNTAKEN_TTL_MS = 60_000
-/** The same for packs of events, which move to `fanout.events.untaken` after a downgrade of fan-out. */
-const UNTAKEN_EVENTS_TTL_MS = 20_000
 
 /** On a queue without consumers only looking at messages counts as a delivery. That must never move one. */
 const UNLIMITED_LOOKS = 1_000_000_000
@@ -155,9 +140,6 @@ const deadLetterTo = (key: string) => ({
 
 const quorum = { 'x-queue-type': 'quorum' }
 const work = { ...quorum, ...deadLetterTo(Queue.quarantine), 'x-delivery-limit': DELIVERY_LIMIT }
-const backlogged = { ...work, ...deadLetterTo(Queue.deliveryDue), 'x-message-ttl': UNTAKEN_TTL_MS }
-const packets = { ...work, ...deadLetterTo(Queue.untakenPackets), 'x-message-ttl': UNTAKEN_TTL_MS }
-const eventPacks = { ...work, ...deadLetterTo(Queue.untakenEventPacks), 'x-message-ttl': UNTAKEN_EVENTS_TTL_MS }
 const idle = { ...quorum, 'x-delivery-limit': UNLIMITED_LOOKS }
 const wait = (ms: number, shard: number) => ({
   ...idle,
@@ -189,12 +171,14 @@ export function serviceTopology(
 ): Topology {
   const workQueues = [
     ...dueQueues(deliveryShards),
+    ...packetQueues(packetShards),
+    Queue.deliveryBacklog,
+    Queue.backlogPackets,
     ...laneQueues(lanes),
+    ...eventPacketQueues(eventShards),
     ...others,
     Queue.receiverChecks,
     Queue.reportedOutcomes,
-    Queue.untakenPackets,
-    Queue.untakenEventPacks,
   ]
   const events = eventQueues(eventShards).map((queue, shard) => ({ exchange: fanoutExchange(shard), queue }))
   // The targets of dead letters first: their bindings have this order, too, and a message must never wait in a queue whose
@@ -202,9 +186,6 @@ export function serviceTopology(
   const ofDeliveryExchange: Topology['queues'] = {
     [Queue.quarantine]: { ...idle, 'x-overflow': 'reject-publish' },
     ...all(workQueues, work),
-    [Queue.deliveryBacklog]: backlogged,
-    ...all([...packetQueues(packetShards), Queue.backlogPackets], packets),
-    ...all(eventPackQueues(eventShards), eventPacks),
     ...Object.fromEntries(
       waitsMs.flatMap((ms) => waitQueues(ms, deliveryShards).map((name, shard) => [name, wait(ms, shard)])),
     ),
@@ -227,7 +208,6 @@ export function serviceTopology(
       { from: INTAKE_EXCHANGE, key: '', to: COPIES_EXCHANGE, arguments: { 'x-match': 'all', [COPY_HEADER]: true } },
       { from: EVENTS_EXCHANGE, key: '#', to: INTAKE_EXCHANGE },
     ],
-    obsolete: [{ from: EVENTS_EXCHANGE, key: '#', to: Queue.fanoutEvents }],
     shards: { deliveries: deliveryShards, events: eventShards },
   }
 }

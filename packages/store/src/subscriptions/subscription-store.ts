@@ -19,7 +19,7 @@ import {
 } from '../keys.ts'
 import type { Page, PageQuery } from '../paging.ts'
 import { type Redis, run, runScript } from '../redis/redis.ts'
-import { parseSubscription, subscriptionToText } from './stored-subscription.ts'
+import { parseSubscription } from './stored-subscription.ts'
 import { createSubscriptionFollower, type FollowerLimits } from './subscription-follower.ts'
 import type { MatchedSubscription } from './subscription-index.ts'
 import { createSubscriptionOrder, placeOf } from './subscription-order.ts'
@@ -86,7 +86,7 @@ export function createSubscriptionStore(
       const before = read === '' ? undefined : parseSubscription(read)
       if (before === undefined) await verify()
       const after = next(before)
-      const written = after === undefined ? '' : subscriptionToText(after)
+      const written = after === undefined ? '' : JSON.stringify(after)
       if (written === read) return { before, after }
       const subscription = after ?? before
       const place = subscription === undefined ? '' : placeOf(subscription)

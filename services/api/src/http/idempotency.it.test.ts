@@ -1,13 +1,6 @@
-import {
-  AppError,
-  CallState,
-  type CallStatus,
-  type PlatformEvent,
-  parseEvent,
-  Unavailable,
-} from '@switchhook/contracts'
+import { AppError, CallState, type CallStatus, type PlatformEvent, Unavailable } from '@switchhook/contracts'
 import { createAddressGuard } from '@switchhook/egress'
-import { type Broker, openBroker, Queue, serviceTopology } from '@switchhook/messaging'
+import { type Broker, openBroker, serviceTopology } from '@switchhook/messaging'
 import { SIMULATED_AGENTS } from '@switchhook/platform-simulator'
 import { openVault } from '@switchhook/signing'
 import {
@@ -28,6 +21,7 @@ import { legRoutes } from '../contact-center/calls/leg-routes.ts'
 import { createCenter } from '../contact-center/center/center.ts'
 import { createTransact } from '../state/transact.ts'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
+import { takeEvents } from '../testing/published-events.ts'
 import { aSimulator } from '../testing/simulator.ts'
 import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 import { changeSubscription, deleteSubscription } from '../webhooks/subscriptions/change-routes.ts'
@@ -64,13 +58,7 @@ beforeAll(async () => {
   around = await startSurroundings('acme', 'globex')
   redis = await openRedis({ url: around.redis.redisUrl, log: silentLog, name: 'test' })
   broker = await openBroker({ url: around.broker.amqpUrl, topology: serviceTopology([]), log: silentLog, name: 'test' })
-  await broker.consume({
-    queue: Queue.fanoutEvents,
-    parse: ({ content }) => parseEvent(content),
-    handle: async (event) => void events.push(event),
-    concurrency: 100,
-    recovered: () => Promise.resolve(),
-  })
+  await takeEvents(broker, (event) => void events.push(event))
   replicas = await Promise.all([startApiUnderTest(around.env), startApiUnderTest(around.env)])
   crm = tokenOf(CALLER.clientId)
 })

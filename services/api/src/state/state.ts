@@ -2,30 +2,26 @@ import { hostname } from 'node:os'
 import { type PlatformEvent, traceIdOf, traceIdOfEvent } from '@switchhook/contracts'
 import type { Broker } from '@switchhook/messaging'
 import { type Logger, type Metrics, spanned, type Tracing } from '@switchhook/runtime'
-import { createOutbox, createStateStore, createTimerStore, type Installation, type Redis } from '@switchhook/store'
+import { createOutbox, createStateStore, createTimerStore, type Redis } from '@switchhook/store'
 import { startCommitRelay } from './commit-relay.ts'
 import { startOutboxRelay } from './outbox-relay.ts'
 import { countTimers, createEventMeter, showGauges } from './state-meter.ts'
 import { announceTimers, createTimerLoop, type TimerOwners } from './timer-loop.ts'
 import { createTransact } from './transact.ts'
-import { takePacksApart } from './untaken-packs.ts'
 
 /** The stored state of calls, agents and recoveries, with the outbox and the timers that its commits feed. */
 export type State = Awaited<ReturnType<typeof openState>>
 
 /** Starts the outbox relay. The timers start later, when their owners are ready. */
 export async function openState(deps: {
-  readonly config: { readonly EVENT_SHARDS: number }
   readonly redis: Redis
-  readonly broker: Pick<Broker, 'publishEvent' | 'publishUnpacked' | 'consume' | 'lookAt'>
-  readonly installation: Pick<Installation, 'recovered'>
+  readonly broker: Pick<Broker, 'publishEvent'>
   readonly metrics: Metrics
   readonly tracing: Tracing
   readonly log: Logger
   readonly traceOfRequest: () => string | undefined
 }) {
-  const { config, redis, broker, metrics, tracing, log, traceOfRequest } = deps
-  const untakenPacks = takePacksApart({ ...deps, eventShards: config.EVENT_SHARDS })
+  const { redis, broker, metrics, tracing, log, traceOfRequest } = deps
   const name = `${hostname()}-${process.pid}`
   const outbox = createOutbox(redis, name)
   // Housekeeping only: if it fails, the next start repeats it.
@@ -56,7 +52,6 @@ export async function openState(deps: {
     stopRelay: async (): Promise<void> => {
       await commitRelay.stop()
       await relay.stop()
-      await untakenPacks.stop()
     },
     timers: { ...loop, start: (owners: TimerOwners) => loop.start(countTimers(metrics, owners)) },
   }

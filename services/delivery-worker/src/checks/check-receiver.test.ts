@@ -18,6 +18,7 @@ function aWorld(
   canSign = true,
 ) {
   const id = newSubscriptionId()
+  const strays: true[] = [true]
   const posts: { delivery: Delivery; attempt: number }[] = []
   const saved: [string, CheckResult][] = []
   let elapsedMs = 0
@@ -38,6 +39,8 @@ function aWorld(
         return outcome(delivery, attempt)
       },
       canSign: () => canSign,
+      sendsStrays: (url) => url === found.url && strays.length > 0,
+      forgetStrays: () => void strays.splice(0),
     },
     checks: { save: async (checkId, facts) => void saved.push([checkId, facts]) },
     deadlineMs: 10_000,
@@ -45,7 +48,7 @@ function aWorld(
     now: () => (elapsedMs === 0 ? NOW_MS : NOW_MS - 3_600_000),
     nowMs: () => elapsedMs,
   })
-  return { run, check, posts, saved }
+  return { run, check, posts, saved, strays }
 }
 
 test('an endpoint gets a delivery and its duplicate, byte for byte the same', async () => {
@@ -70,6 +73,7 @@ test('an endpoint gets a delivery and its duplicate, byte for byte the same', as
         isSigned: false,
         plain: { outcome: 'delivered', status: 204, durationMs: 40 },
         duplicate: { outcome: 'delivered', status: 204, durationMs: 40 },
+        sendsStrays: false,
       },
     ],
   ])
@@ -118,4 +122,13 @@ test('for a deleted subscription or a secret that cannot be decrypted, nothing i
     await run(check)
     expect([posts, saved]).toEqual([[], [[check.checkId, { refused }]]])
   }
+})
+
+test('what was known of the kept connections of an endpoint is forgotten, and what they show now is reported', async () => {
+  const { run, check, saved, strays } = aWorld((_delivery, attempt) => {
+    if (attempt === 2) strays.push(true)
+    return ok
+  })
+  await run(check)
+  expect(saved[0]?.[1]).toMatchObject({ sendsStrays: true })
 })

@@ -12,7 +12,7 @@ import type { EndpointClient } from '../http/endpoint-client.ts'
 import { resultOf } from '../policy/classify.ts'
 
 interface CheckReceiverDeps extends Clocks {
-  readonly client: Pick<EndpointClient, 'post' | 'canSign'>
+  readonly client: Pick<EndpointClient, 'post' | 'canSign' | 'sendsStrays' | 'forgetStrays'>
   readonly subscriptions: Pick<SubscriptionStore, 'find'>
   readonly checks: Pick<CheckStore, 'save'>
   /** The deadline of one attempt, which the result states. */
@@ -50,15 +50,18 @@ export function createCheckReceiver({ client, subscriptions, checks, deadlineMs,
     })
     const first = example('test')
     if (!client.canSign(first)) return checks.save(check.checkId, { refused: 'secret-unavailable' })
+    client.forgetStrays(first.url)
     const plain = await postOnce(first)
     const facts = { deadlineMs, isSigned, plain }
     if (plain.outcome !== 'delivered') return checks.save(check.checkId, facts)
+    // The first of these goes over the connection of the plain one, if the endpoint keeps it.
     const [duplicate, forged, stale] = await Promise.all([
       postOnce(first, 2),
       ...(isSigned ? [postOnce(example('forged')), postOnce(example('stale'))] : []),
     ])
     await checks.save(check.checkId, {
       ...facts,
+      sendsStrays: client.sendsStrays(first.url),
       ...(duplicate !== undefined && { duplicate }),
       ...(forged !== undefined && { forged }),
       ...(stale !== undefined && { stale }),

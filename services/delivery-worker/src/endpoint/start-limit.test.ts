@@ -50,6 +50,15 @@ test('of backlogs, a quarter of the limit starts while others are due, and all o
   limit.stop()
 })
 
+test('while others are due, one of a backlog that hangs counts for 100 ms', async () => {
+  const { limit, ask, passMs, started } = aLimit()
+  limit.noteDue()
+  expect(await ask('startBacklogged', 4)).toBe(2)
+  passMs(100)
+  await eventually(() => expect(started()).toBe(4))
+  limit.stop()
+})
+
 test('due deliveries do not wait for those of backlogs', async () => {
   const { ask, limit } = aLimit()
   expect(await ask('startBacklogged', 9)).toBe(8)
@@ -61,10 +70,10 @@ test('deliveries that hang do not count, until three times the limit are in prog
   const { ask, passMs, started, endOne, limit } = aLimit()
   expect(await ask('start', 30)).toBe(8)
   for (const count of [16, 24]) {
-    passMs(100)
+    passMs(400)
     await eventually(() => expect(started()).toBe(count))
   }
-  passMs(100)
+  passMs(400)
   expect(await endOne()).toBe(24)
   limit.stop()
 })

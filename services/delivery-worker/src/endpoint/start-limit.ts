@@ -3,10 +3,14 @@ import type { Clocks } from '../clocks.ts'
 
 /** Deliveries of backlogs give way for this long after another delivery was due. */
 const DUE_MEMORY_MS = 1_000
-/** The share of the limit for deliveries of backlogs while others are due: on a busy processor, all delay each other. */
+/**
+ * A delivery counts for this long after its start: afterwards it waits for its endpoint and is no load. It may have waited for
+ * a turn before, and on a busy processor an attempt takes longer.
+ */
+const COUNTS_MS = 400
+/** While others are due, deliveries of backlogs are a share of the limit, and each counts for less. */
 const BACKLOG_SHARE = 0.25
-/** A delivery counts for this long after its start: afterwards it waits for its endpoint and is no load. */
-const COUNTS_MS = 100
+const BACKLOG_COUNTS_MS = 100
 /** How often waiting deliveries look for one that no longer counts. */
 const LOOK_EVERY_MS = 10
 /** Deliveries in progress, those that no longer count included, in limits: this bounds sockets and memory. */
@@ -14,6 +18,11 @@ export const MAX_IN_PROGRESS = 3
 
 /** Call it when the delivery has ended. */
 type End = () => void
+
+interface Limit {
+  readonly most: number
+  readonly countsMs: number
+}
 
 export type StartLimit = ReturnType<typeof createStartLimit>
 
@@ -23,14 +32,15 @@ export type StartLimit = ReturnType<typeof createStartLimit>
  */
 export function createStartLimit(concurrency: number, { nowMs }: Pick<Clocks, 'nowMs'>) {
   let lastDueMs = Number.NEGATIVE_INFINITY
-  const forBacklogs = Math.ceil(concurrency * BACKLOG_SHARE)
-  const due = createLine(() => concurrency)
-  const backlog = createLine(() => (nowMs() - lastDueMs > DUE_MEMORY_MS ? concurrency : forBacklogs))
+  const whole: Limit = { most: concurrency, countsMs: COUNTS_MS }
+  const part: Limit = { most: Math.ceil(concurrency * BACKLOG_SHARE), countsMs: BACKLOG_COUNTS_MS }
+  const due = createLine(() => whole)
+  const backlog = createLine(() => (nowMs() - lastDueMs > DUE_MEMORY_MS ? whole : part))
   const noteDue = (): void => {
     lastDueMs = nowMs()
   }
 
-  function createLine(most: () => number) {
+  function createLine(limit: () => Limit) {
     /** The deliveries that count, and when they started, in this order. */
     const counted = new Map<End, number>()
     const waiting: PromiseWithResolvers<End>[] = []
@@ -39,11 +49,12 @@ export function createStartLimit(concurrency: number, { nowMs }: Pick<Clocks, 'n
     let isStopping = false
 
     function mayStart(): boolean {
+      const { most, countsMs } = limit()
       for (const [end, at] of counted) {
-        if (nowMs() - at < COUNTS_MS) break
+        if (nowMs() - at < countsMs) break
         counted.delete(end)
       }
-      return counted.size < most() && inProgress < MAX_IN_PROGRESS * concurrency
+      return counted.size < most && inProgress < MAX_IN_PROGRESS * concurrency
     }
 
     function count(): End {

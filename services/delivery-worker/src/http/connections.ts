@@ -46,12 +46,16 @@ export interface Use {
   readonly isUnanswered: boolean
   /** The status of the answer, if its status line arrived, otherwise 0. */
   readonly status: number
+  /** The TLS alert that came before. In TLS 1.3 it arrives after the handshake, and undici sees only the end of the connection. */
+  readonly alert: Error | undefined
 }
 
 /** How long an endpoint that sent stray bytes gets a new connection for each delivery. */
 const STRAYS_MS = 3_600_000
 /** More endpoints than a worker has of that kind; 100 bytes each. */
 const MAX_STRAYS = 10_000
+
+const isTlsError = (error: NodeJS.ErrnoException): boolean => error.code?.startsWith('ERR_SSL_') ?? false
 
 /** Undici, about bytes that arrive while no request waits for an answer. */
 const isStray = ({ message }: Error): boolean => message === 'bad response'
@@ -98,10 +102,12 @@ export function openConnections(options: ConnectionOptions) {
         reading = usage
         return usage.head.pass(chunk)
       })
+      let alert: Error | undefined
       socket.on('error', (broken) => {
+        if (isTlsError(broken)) alert ??= broken
         const isReused = usage.requests > 1
         const isUnanswered = socket.bytesRead === usage.bytesBefore
-        failed.set(broken, { isReused, isUnanswered, status: usage.head.status() })
+        failed.set(broken, { isReused, isUnanswered, status: usage.head.status(), alert })
         if (isStray(broken)) strays.set(origin, true)
       })
       callback(null, socket)
@@ -131,6 +137,7 @@ export function openConnections(options: ConnectionOptions) {
     /** Whether this endpoint has lately sent something on a kept connection that was no answer. */
     sendsStrays: (origin: string): boolean => strays.size > 0 && strays.has(origin),
     noteStray: (origin: string): void => void strays.set(origin, true),
+    forgetStrays: (origin: string): void => void strays.delete(origin),
     /** Why a request to this origin has no connection yet. Undefined: none is being made. */
     whyNotConnected: (origin: string): string | undefined => connecting.get(origin)?.(),
     close: async (): Promise<void> => {

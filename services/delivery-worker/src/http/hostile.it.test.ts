@@ -331,6 +331,41 @@ describe('TLS', () => {
     await expect(post(await endpoint(certificate))).resolves.toEqual(failed('tls'))
   })
 
+  test.each(['TLSv1.2', 'TLSv1.3'] as const)(
+    'that asks for a client certificate is rejected with %s',
+    async (version) => {
+      const { private: key, cert } = await generate([{ name: 'commonName', value: 'client.example' }], {
+        extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'client.example' }] }],
+        ca: { key: ca.private, cert: ca.cert },
+      })
+      const server = createTlsServer(
+        { key, cert, requestCert: true, rejectUnauthorized: true, minVersion: version, maxVersion: version },
+        (_request, response) => response.end(),
+      )
+      server.on('tlsClientError', () => {})
+      const url = `https://client.example:${await listen(server)}/`
+      for (let n = 0; n < 5; n += 1)
+        await expect(post(url)).resolves.toEqual({
+          kind: 'unreachable',
+          reason: 'tls',
+          detail: expect.stringMatching(/certificate required|handshake failure|bad certificate/) as string,
+        })
+    },
+  )
+
+  test.each([
+    [116, 'certificate required'],
+    [42, 'bad certificate'],
+    [48, 'unknown ca'],
+    [49, 'access denied'],
+    [112, 'unrecognized name'],
+  ])('that ends with the alert %i is rejected, and the alert named', async (alert, name) => {
+    const url = await urlOf((socket) => void socket.end(Buffer.from([21, 3, 3, 0, 2, 2, alert])))
+    const outcome = await post(url.replace('http:', 'https:').replace('127.0.0.1', 'client.example'))
+    expect(outcome).toMatchObject({ kind: 'unreachable', reason: 'tls' })
+    expect(outcome.detail).toContain(name)
+  })
+
   test('that ends in its handshake is rejected', async () => {
     const url = await urlOf((socket) => socket.resetAndDestroy())
     const outcome = await post(url.replace('http:', 'https:').replace('127.0.0.1', 'client.example'))

@@ -148,12 +148,12 @@ test.each<[number, Outcome['kind']]>([
   [503, 'answered'],
 ])('status %i is classified as %s', async (status, kind) => {
   receiver.answer('/', { status, headers: { location: receiver.url('/elsewhere') } })
-  await expect(client.post(deliveryTo(receiver.url()), 1)).resolves.toEqual({ kind, status })
+  await expect(client.post(deliveryTo(receiver.url()), 1)).resolves.toMatchObject({ kind, status })
 })
 
 test('a redirect is never followed', async () => {
   receiver.answer('/', { status: 307, headers: { location: receiver.url('/elsewhere') } })
-  await expect(client.post(deliveryTo(receiver.url()), 1)).resolves.toEqual({ kind: 'answered', status: 307 })
+  await expect(client.post(deliveryTo(receiver.url()), 1)).resolves.toMatchObject({ kind: 'answered', status: 307 })
   await expect(client.post(deliveryTo(receiver.url('/after')), 1)).resolves.toMatchObject({ status: 204 })
   expect(receiver.requests('/elsewhere')).toEqual([])
 })
@@ -268,6 +268,36 @@ test.each(['Retry-After: 7', 'Date: Mon, 23 Nov 2026 12:00:00 GMT', 'Content-Enc
     server.close()
   },
 )
+
+test.each([
+  [301, { location: 'https://new.example/hook' }, 'https://new.example/hook'],
+  [302, { location: ' /login?next=%2F ' }, '/login?next=%2F'],
+  [307, { location: '//new.example' }, '//new.example/'],
+  [308, { location: 'https://zoe:hunter2@new.example/?token=abc' }, 'https://[redacted]@new.example/?token=[redacted]'],
+])('an attempt says where a %i leads', async (status, headers, expected) => {
+  receiver.answer('/', { status, headers })
+  const { origin } = new URL(receiver.url())
+  const target = expected.startsWith('//')
+    ? `http:${expected}`
+    : expected.startsWith('/')
+      ? `${origin}${expected}`
+      : expected
+  const outcome = await client.post(deliveryTo(receiver.url()), 1)
+  expect(outcome).toMatchObject({ kind: 'answered', status })
+  expect(outcome.detail).toBe(
+    `redirects are not followed: change the url of the subscription if the endpoint has moved to ${target}`,
+  )
+})
+
+test.each([
+  [300, {}],
+  [301, {}],
+  [304, { location: '/x' }],
+  [302, { location: 'http://[' }],
+])('a %i with the headers %j leads nowhere', async (status, headers) => {
+  receiver.answer('/', { status, headers })
+  await expect(client.post(deliveryTo(receiver.url()), 1)).resolves.not.toHaveProperty('detail')
+})
 
 describe('the excerpt of an error answer', () => {
   const post = (): Promise<Outcome> => client.post(deliveryTo(receiver.url()), 1)
@@ -519,7 +549,10 @@ describe('an address that is blocked for webhooks', () => {
 
   test('is not contacted by a redirect either', async () => {
     receiver.answer('/hook', { status: 307, headers: { location: receiver.url('/inside') } })
-    await expect(client.post(deliveryTo(receiver.url('/hook')), 1)).resolves.toEqual({ kind: 'answered', status: 307 })
+    await expect(client.post(deliveryTo(receiver.url('/hook')), 1)).resolves.toMatchObject({
+      kind: 'answered',
+      status: 307,
+    })
     expect(receiver.requests('/inside')).toEqual([])
   })
 

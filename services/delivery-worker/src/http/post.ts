@@ -59,9 +59,15 @@ export function createPostClient(options: PostOptions) {
     },
     /** Makes one attempt, unless the lease in `terms` ends before the request is written. */
     postLeased: send,
+    /** Whether the endpoint has lately sent something on a kept connection that was no answer. */
+    sendsStrays: (url: string): boolean => connections.sendsStrays(originOf(url)),
+    /** Keeps connections to the endpoint again, for a check. */
+    forgetStrays: (url: string): void => connections.forgetStrays(originOf(url)),
     close: () => connections.close(),
   }
 }
+
+const originOf = (url: string): string => URL.parse(url)?.origin ?? ''
 
 /** More urls than a worker uses at a time; 200 bytes each. */
 const MAX_TARGETS = 10_000

@@ -112,6 +112,9 @@ describe.each([
     const repeated = outcomes.filter(({ detail }) => detail !== undefined)
     expect(repeated).toHaveLength(1)
     expect(repeated[0]?.detail).toContain('repeated on a new connection')
+    expect(client.sendsStrays(url)).toBe(true)
+    client.forgetStrays(url)
+    expect(client.sendsStrays(url)).toBe(false)
   })
 })
 

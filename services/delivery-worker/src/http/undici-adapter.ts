@@ -111,6 +111,7 @@ function send(
       // Before the state changes: an error then fails the attempt. Afterwards it would leave the attempt without an end.
       const pauseMs = pauseMsOf(status, headers, Date.now())
       const hasExcerpt = status >= 300 && isPlain(headers)
+      if (REDIRECTS.has(status)) detail ??= redirectText(headers.location, `${origin}${request.path}`, hidden)
       state = 'answered'
       const cut = (): void => controller.abort(tooLong())
       bodyDeadline = startDeadline(MAX_ANSWER_MS, cut)
@@ -140,6 +141,7 @@ function send(
         return finishExcerpt(false)
       }
       const use = connections.useOf(error)
+      if (use?.alert !== undefined) return fail(use.alert)
       const isOdd = isProtocolError(error)
       if (error instanceof StrayAnswer || (isOdd && use?.isReused === true && use.status < 200)) {
         connections.noteStray(origin)
@@ -211,6 +213,20 @@ class StrayAnswer extends Error {
 
 /** What servers answer to bytes that are no request, or to none. They close the connection with it. */
 const SENT_BY_PARSERS: ReadonlySet<number> = new Set([400, 408, 414, 431, 501, 505])
+
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+
+/** @param url of the request, to which the location may be relative */
+function redirectText(
+  location: string | readonly string[] | undefined,
+  url: string,
+  hidden: readonly string[] = [],
+): string | undefined {
+  const [first] = [location ?? []].flat()
+  const target = first === undefined ? null : URL.parse(first.trim(), url)
+  const shown = target === null ? undefined : answerExcerpt(Buffer.from(target.href), true, hidden)
+  return shown && `redirects are not followed: change the url of the subscription if the endpoint has moved to ${shown}`
+}
 
 /** Whether the server closes the connection after this answer. */
 const isLast = (headers: { readonly connection?: string | readonly string[] | undefined }): boolean =>

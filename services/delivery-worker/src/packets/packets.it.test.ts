@@ -66,7 +66,8 @@ test('a worker that is killed in the middle of a packet: settled members are not
 })
 
 describe('members that hang', () => {
-  const FEW = { ...SETTINGS, DELIVERY_CONCURRENCY: '4' }
+  /** The worker receives four packets. */
+  const FEW = { ...SETTINGS, DELIVERY_CONCURRENCY: '8' }
   const HANGING = 3
 
   /** Starts a worker, and resolves once three packets of it wait for one member each, and two further ones have passed. */

@@ -29,7 +29,7 @@ export function classifyError(error: unknown): Outcome {
   }
   const reason = reasonOf(codeOf(error))
   if (reason === undefined) throw error
-  const detail = detailOf(error)
+  const detail = detailOf(error) ?? alertOf(codeOf(error))
   return { kind: 'unreachable', reason, ...(detail !== undefined && { detail }) }
 }
 
@@ -44,6 +44,14 @@ export const explainedError = (code: string, detail: string, cause?: unknown): E
 function detailOf(error: unknown): string | undefined {
   if (!isNativeError(error)) return undefined
   return 'detail' in error && typeof error.detail === 'string' ? error.detail : detailOf(error.cause)
+}
+
+/** OpenSSL's names of the alerts that the other side sent: `ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED`. */
+const ALERT = /^ERR_SSL_(?:SSLV3|TLSV1|TLSV13|SSL\/TLS)_(?:ALERT_)?([A-Z_]+)$/
+
+function alertOf(code: string | undefined): string | undefined {
+  const [, name] = ALERT.exec(code ?? '') ?? []
+  return name && `the endpoint sent the TLS alert "${name.toLowerCase().replaceAll('_', ' ')}"`
 }
 
 /** axios wraps Node's error and keeps its code. If an error has no code, its cause may have one. */

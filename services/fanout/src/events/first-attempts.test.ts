@@ -12,7 +12,6 @@ function record(change: Partial<FirstAttemptsDeps> = {}) {
       publishPacket: async (packet, shard) => void packets.push({ shard, deliveries: packet }),
     },
     shards: 1,
-    arePacketsTaken: () => true,
     ...change,
   })
   const publishAll = async (deliveries: readonly Delivery[]): Promise<readonly string[]> =>
@@ -32,13 +31,6 @@ test('fewer than eight deliveries in a turn are messages of their own', async ()
   const deliveries = Array.from({ length: 14 }, () => aDelivery())
   await publishAll(deliveries.slice(0, 7))
   await publishAll(deliveries.slice(7))
-  expect([packets, singles]).toEqual([[], deliveries])
-})
-
-test('while no worker consumes packets, each delivery is a message of its own', async () => {
-  const { publishAll, singles, packets } = record({ arePacketsTaken: () => false })
-  const deliveries = Array.from({ length: 16 }, () => aDelivery())
-  await publishAll(deliveries)
   expect([packets, singles]).toEqual([[], deliveries])
 })
 

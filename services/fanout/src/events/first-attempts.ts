@@ -12,14 +12,12 @@ export interface FirstAttemptsDeps {
     readonly publishPacket: (deliveries: readonly Delivery[], shard: number) => Promise<void>
   }
   readonly shards: number
-  /** Whether workers consume packets. Those of earlier versions do not. */
-  readonly arePacketsTaken: () => boolean
 }
 
 export type FirstAttempts = ReturnType<typeof createFirstAttempts>
 
 /** Publishes first attempts. Those of one turn of the event loop share a message for each shard. */
-export function createFirstAttempts({ broker, shards, arePacketsTaken }: FirstAttemptsDeps) {
+export function createFirstAttempts({ broker, shards }: FirstAttemptsDeps) {
   let mean = MAX_PACKET_MEMBERS
   const packer = createPacker<Delivery>({
     maxMembers: MAX_PACKET_MEMBERS,
@@ -35,9 +33,7 @@ export function createFirstAttempts({ broker, shards, arePacketsTaken }: FirstAt
   return {
     /** Resolves once the broker has stored the delivery. */
     publish: (delivery: Delivery): Promise<void> =>
-      arePacketsTaken()
-        ? packer.add(delivery, delivery.body.length, deliveryShardOf(delivery.subscriptionId, shards))
-        : broker.publishDelivery(delivery),
+      packer.add(delivery, delivery.body.length, deliveryShardOf(delivery.subscriptionId, shards)),
     /** The number of deliveries in a packet, on average. */
     membersPerPacket: (): number => mean,
   }

@@ -1,12 +1,5 @@
 import { join } from 'node:path'
-import {
-  deliveryIdOf,
-  firstDeliveriesOf,
-  newEventId,
-  type PlatformEvent,
-  type Subscription,
-  serialiseEvent,
-} from '@switchhook/contracts'
+import { deliveryIdOf, newEventId, type PlatformEvent, type Subscription, serialiseEvent } from '@switchhook/contracts'
 import {
   BACKLOGS,
   type Broker,
@@ -34,10 +27,8 @@ import {
 const quiet = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
 const PATIENT = { timeoutMs: 90_000 }
 
-/** A backlog whose packs go to the queue of packs of the api. */
+/** A backlog whose packets go to the queue of packets of the api. */
 const OF_API = 99
-/** A shard whose packets go where the broker moves them after a minute. */
-const UNTAKEN = 99
 
 let rabbit: TestBroker
 let redisServer: TestRedis
@@ -51,8 +42,7 @@ beforeEach(async () => {
   const topology = serviceTopology([], { others: backlogQueues })
   const bindings = [
     ...topology.bindings,
-    { from: DELIVERY_EXCHANGE, key: backlogQueue(OF_API), to: Queue.eventPacks },
-    { from: DELIVERY_EXCHANGE, key: `${Queue.deliveryPackets}.${UNTAKEN}`, to: Queue.untakenPackets },
+    { from: DELIVERY_EXCHANGE, key: backlogQueue(OF_API), to: Queue.eventPackets },
   ]
   broker = await openBroker({ url: rabbit.amqpUrl, topology: { ...topology, bindings }, log: quiet, name: 'test' })
 })
@@ -89,21 +79,27 @@ interface Collected {
   readonly packed: string[]
 }
 
-type Taken = 'due' | 'backlog' | 'packets'
+const QUEUE_OF = {
+  due: Queue.deliveryDue,
+  packets: Queue.deliveryPackets,
+  backlog: Queue.deliveryBacklog,
+  backlogPackets: Queue.backlogPackets,
+}
+const TAKEN = ['due', 'packets', 'backlog', 'backlogPackets'] as const
 
-/** Takes deliveries as workers do. Those of earlier versions consume only the first of these queues. */
-async function collectDeliveries(queues: readonly Taken[]): Promise<Collected> {
+/** Takes deliveries as workers do. */
+async function collectDeliveries(): Promise<Collected> {
   const collected: Collected = { due: [], backlog: [], packed: [] }
-  for (const taken of queues) {
+  for (const taken of TAKEN) {
     await broker.consume({
-      queue: { due: Queue.deliveryDue, backlog: Queue.deliveryBacklog, packets: Queue.backlogPackets }[taken],
+      queue: QUEUE_OF[taken],
       parse: (message: IncomingMessage) =>
-        taken === 'packets'
+        taken === 'packets' || taken === 'backlogPackets'
           ? openDeliveryPacket(message).members.map(({ headers }) => String(headers['sh-delivery-id']))
           : [message.messageId ?? ''],
       handle: async (ids) => {
-        collected[taken === 'due' ? 'due' : 'backlog'].push(...ids)
-        if (taken === 'packets') collected.packed.push(...ids)
+        collected[taken === 'due' || taken === 'packets' ? 'due' : 'backlog'].push(...ids)
+        if (taken === 'backlogPackets') collected.packed.push(...ids)
       },
       concurrency: 50,
       recovered: () => Promise.resolve(),
@@ -129,30 +125,23 @@ async function subscribeAll(): Promise<{ burst: readonly Subscription[]; small: 
   return { burst, small: await subscribe('small') }
 }
 
-test.each<[string, readonly Taken[]]>([
-  ['workers', ['due', 'backlog', 'packets']],
-  ['workers that take no packets', ['due', 'backlog']],
-  ['workers that take no backlog', ['due']],
-])(
-  'with %s, an event behind a burst of another tenant is delivered while the burst is queued',
-  async (_name, queues) => {
-    const { burst, small } = await subscribeAll()
-    const events = Array.from({ length: BURST }, () => eventOf('burst'))
-    const late = eventOf('small')
-    await publishBurst([...events, late])
-    const collected = await collectDeliveries(queues)
-    await startFanout()
-    const lateId = deliveryIdOf(late.eventId, small.id)
-    await eventually(() => expect(collected.due.includes(lateId)).toBe(true), PATIENT)
-    const before = collected.due.indexOf(lateId) + collected.backlog.length
-    expect(before).toBeLessThan((BURST * SUBSCRIPTIONS) / 2)
-    const all = deliveryIds(events, burst).add(lateId)
-    await eventually(() => expect(new Set([...collected.due, ...collected.backlog]).size).toBe(all.size), PATIENT)
-    expect(new Set([...collected.due, ...collected.backlog])).toEqual(all)
-    if (queues.includes('backlog')) expect(collected.backlog.length).toBeGreaterThan(collected.due.length)
-    if (queues.includes('packets')) expect(collected.packed.length).toBeGreaterThan(collected.backlog.length / 2)
-  },
-)
+test('an event behind a burst of another tenant is delivered while the burst is queued', async () => {
+  const { burst, small } = await subscribeAll()
+  const events = Array.from({ length: BURST }, () => eventOf('burst'))
+  const late = eventOf('small')
+  await publishBurst([...events, late])
+  const collected = await collectDeliveries()
+  await startFanout()
+  const lateId = deliveryIdOf(late.eventId, small.id)
+  await eventually(() => expect(collected.due.includes(lateId)).toBe(true), PATIENT)
+  const before = collected.due.indexOf(lateId) + collected.backlog.length
+  expect(before).toBeLessThan((BURST * SUBSCRIPTIONS) / 2)
+  const all = deliveryIds(events, burst).add(lateId)
+  await eventually(() => expect(new Set([...collected.due, ...collected.backlog]).size).toBe(all.size), PATIENT)
+  expect(new Set([...collected.due, ...collected.backlog])).toEqual(all)
+  expect(collected.backlog.length).toBeGreaterThan(collected.due.length)
+  expect(collected.packed.length).toBeGreaterThan(collected.backlog.length / 2)
+})
 
 test.each<[string, (service: ServiceProcess) => Promise<unknown>]>([
   ['killed', (service) => service.kill()],
@@ -160,7 +149,7 @@ test.each<[string, (service: ServiceProcess) => Promise<unknown>]>([
 ])('a fan-out that is %s during a burst loses no event', async (_how, end) => {
   const { burst } = await subscribeAll()
   const events = Array.from({ length: BURST }, () => eventOf('burst'))
-  const collected = await collectDeliveries(['due', 'backlog', 'packets'])
+  const collected = await collectDeliveries()
   const first = await startFanout()
   await publishBurst(events)
   await eventually(() => expect(collected.backlog.length).toBeGreaterThan(100), PATIENT)
@@ -172,15 +161,15 @@ test.each<[string, (service: ServiceProcess) => Promise<unknown>]>([
 
 test.each([
   ['a backlog', 3],
-  ['the queue of packs of the api', OF_API],
+  ['the queue of packets of the api', OF_API],
 ])(
-  'an event of a pack in %s that cannot be parsed goes to quarantine alone; the others are delivered',
+  'an event of a packet in %s that cannot be parsed goes to quarantine alone; the others are delivered',
   async (_name, n) => {
     const { burst } = await subscribeAll()
     const events = Array.from({ length: 99 }, () => eventOf('burst'))
     const singles = events.map((event) => ({ content: serialiseEvent(event), eventType: 'call.status' }))
-    const collected = await collectDeliveries(['due', 'backlog'])
-    await broker.publishPack([{ content: Buffer.from('{'), eventType: 'call.status' }, ...singles], n)
+    const collected = await collectDeliveries()
+    await broker.publishEventPacket([{ content: Buffer.from('{'), eventType: 'call.status' }, ...singles], n)
     await startFanout()
     const all = deliveryIds(events, burst)
     await eventually(() => expect(new Set([...collected.due, ...collected.backlog]).size).toBe(all.size), PATIENT)
@@ -189,10 +178,10 @@ test.each([
   },
 )
 
-test('while workers consume packets, first attempts share messages; once they do not, each is a message', async () => {
+test('first attempts of one event share a message', async () => {
   const small = await Promise.all(Array.from({ length: 10 }, () => subscribe('small')))
   const packets: string[][] = []
-  const worker = await broker.consume({
+  await broker.consume({
     queue: Queue.deliveryPackets,
     parse: (message: IncomingMessage) => openDeliveryPacket(message).members,
     handle: async (members) => void packets.push(members.map(({ headers }) => String(headers['sh-delivery-id']))),
@@ -200,109 +189,31 @@ test('while workers consume packets, first attempts share messages; once they do
     recovered: () => Promise.resolve(),
   })
   await startFanout()
-  const first = eventOf('small')
-  await eventually(async () => {
-    await broker.publishEvent(first)
-    expect(packets.map((ids) => new Set(ids))).toContainEqual(deliveryIds([first], small))
-  }, PATIENT)
-  await worker.drain()
-  const collected = await collectDeliveries(['due'])
-  const later = eventOf('small')
-  await eventually(async () => {
-    await broker.publishEvent(later)
-    expect(collected.due).toEqual(expect.arrayContaining([...deliveryIds([later], small)]))
-  }, PATIENT)
+  const event = eventOf('small')
+  await broker.publishEvent(event)
+  await eventually(() => expect(packets.map((ids) => new Set(ids))).toEqual([deliveryIds([event], small)]), PATIENT)
 })
 
-test('packets that no worker takes are taken apart', async () => {
-  const small = await subscribe('small')
-  const deliveries = Array.from({ length: 3 }, () => eventOf('small')).map((event) =>
-    firstDeliveriesOf(event, event.occurredAt, '{}')(small),
-  )
-  const collected = await collectDeliveries(['due'])
-  await broker.publishPacket(deliveries, UNTAKEN)
-  await startFanout()
-  const ids = deliveries.map(({ deliveryId }) => deliveryId)
-  await eventually(() => expect(collected.due.toSorted()).toEqual(ids.toSorted()), PATIENT)
-})
-
-test('packets that no worker has taken in time are sent again whole while workers take packets', async () => {
-  const small = await subscribe('small')
-  const deliveries = Array.from({ length: 3 }, () => eventOf('small')).map((event) =>
-    firstDeliveriesOf(event, event.occurredAt, '{}')(small),
-  )
-  const packets: unknown[] = []
-  const worker = await broker.consume({
-    queue: Queue.deliveryPackets,
-    parse: (message: IncomingMessage) => openDeliveryPacket(message).members,
-    handle: async (members) => void packets.push(members.map(({ headers }) => headers['sh-delivery-id'])),
-    concurrency: 10,
-    recovered: () => Promise.resolve(),
-  })
-  await startFanout()
-  // Fan-out does not look at the queues until it has something to send. So the first packet is taken apart.
-  await eventually(async () => {
-    await broker.publishPacket(deliveries, UNTAKEN)
-    expect(packets).toContainEqual(deliveries.map(({ deliveryId }) => deliveryId))
-  }, PATIENT)
-  await worker.drain()
-})
-
-test('a packet that had given way, and that no worker has taken in time, still gives way', async () => {
-  const small = await subscribe('small')
-  const deliveries = Array.from({ length: 3 }, () => eventOf('small')).map((event) =>
-    firstDeliveriesOf(event, event.occurredAt, '{}')(small),
-  )
-  const packets: IncomingMessage[] = []
-  const consumed = (queue: string): ReturnType<Broker['consume']> =>
-    broker.consume({
-      queue,
-      parse: (message: IncomingMessage) => message,
-      handle: async (message) => void packets.push(message),
-      concurrency: 10,
-      recovered: () => Promise.resolve(),
-    })
-  const workers = await Promise.all([Queue.deliveryPackets, Queue.backlogPackets].map(consumed))
-  await startFanout()
-  await broker.publishBackloggedPacket(deliveries)
-  await eventually(() => expect(packets).toHaveLength(1))
-  const [first] = packets.splice(0)
-  const again = {
-    properties: { type: first?.type, headers: { 'x-first-death-queue': Queue.backlogPackets } },
-    routing_key: `${Queue.deliveryPackets}.${UNTAKEN}`,
-    payload: first?.content.toString('base64'),
-    payload_encoding: 'base64',
-  }
-  // Fan-out does not look at the queues until it has something to send. So the first packet is taken apart.
-  await eventually(async () => {
-    await rabbit.management.call(
-      'POST',
-      `exchanges${new URL(rabbit.amqpUrl).pathname}/${DELIVERY_EXCHANGE}/publish`,
-      again,
-    )
-    expect(packets.map(({ routingKey }) => routingKey)).toContain(Queue.backlogPackets)
-  }, PATIENT)
-  expect(new Set(packets.map(({ routingKey }) => routingKey))).toEqual(new Set([Queue.backlogPackets]))
-  await Promise.all(workers.map((worker) => worker.drain()))
-})
-
-test('the events of a pack of the api are delivered like events that came alone, not as those of a backlog', async () => {
+test('the events of a packet of the api are delivered like events that came alone, not as those of a backlog', async () => {
   const subscription = await subscribe('small')
   const topology = serviceTopology([], { others: backlogQueues })
   const other = await openBroker({
     url: rabbit.amqpUrl,
     topology: {
       ...topology,
-      bindings: [{ from: DELIVERY_EXCHANGE, key: backlogQueue(BACKLOGS), to: Queue.eventPacks }, ...topology.bindings],
+      bindings: [
+        { from: DELIVERY_EXCHANGE, key: backlogQueue(BACKLOGS), to: Queue.eventPackets },
+        ...topology.bindings,
+      ],
     },
     log: quiet,
     name: 'test',
   })
   const events = Array.from({ length: 20 }, () => eventOf('small'))
   const singles = events.map((event) => ({ content: serialiseEvent(event), eventType: event.eventType }))
-  const collected = await collectDeliveries(['due', 'backlog'])
+  const collected = await collectDeliveries()
   await startFanout()
-  await other.publishPack(singles, BACKLOGS)
+  await other.publishEventPacket(singles, BACKLOGS)
   await eventually(() => expect(new Set(collected.due)).toEqual(deliveryIds(events, [subscription])), PATIENT)
   expect(collected.backlog).toEqual([])
   await other.close()

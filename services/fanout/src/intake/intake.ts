@@ -10,18 +10,18 @@ type ReceivedEvent = ReturnType<typeof parseReceivedEvent>
 export const parseReceivedEvent = (message: IncomingMessage) => ({
   event: parseEventMessage(message),
   content: message.content,
-  /** It came out of a pack and must not be packed again. */
+  /** It came out of a packet and must not be packed again. */
   isAlone: message.headers[ALONE_HEADER] === true,
 })
 
-/** @throws Unparsable for a member of a pack that is not an event */
+/** @throws Unparsable for a member of a packet that is not an event */
 export const parsePacked = ({ content, traceparent, revision }: SingleEvent): PlatformEvent => ({
   ...parseEvent(content),
   ...(traceparent !== undefined && { traceparent }),
   ...(revision !== undefined && { revision }),
 })
 
-/** The line of events that came out of packs. It has no tenant, because the waits of a deferred tenant end. */
+/** The line of events that came out of packets. It has no tenant, because the waits of a deferred tenant end. */
 const ALONE = Symbol('alone')
 
 export type Line = Tenant | typeof ALONE

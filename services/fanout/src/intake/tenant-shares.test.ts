@@ -49,7 +49,7 @@ test('a single event is handled directly, whatever its deliveries', () => {
   expect(shares.route('large', false)).toBeUndefined()
 })
 
-test('a deferred tenant stays deferred until its backlog is empty and at most a pack of its events is on the way there', () => {
+test('a deferred tenant stays deferred until its backlog is empty and at most a packet of its events is on the way there', () => {
   const shares = new TenantShares()
   expect(fill(shares, 'burst', 30 + 101)).toBe(30)
   for (let n = 0; n < 30; n++) shares.finished('burst')

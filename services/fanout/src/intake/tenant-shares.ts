@@ -6,10 +6,10 @@ import { getOrCreate } from '@switchhook/runtime'
 const MAX_EVENTS = 30
 /**
  * … and at least this part of all events in progress. Many tenants that are equally busy are handled directly: with a
- * backlog for each, packs hold few events, and all of them become slower (ADR 0039).
+ * backlog for each, packets hold few events, and all of them become slower (ADR 0039).
  */
 const SHARE = 0.05
-/** About one pack: while a tenant's events keep coming, the next pack is always open or on its way. */
+/** About one packet: while a tenant's events keep coming, the next packet is always open or on its way. */
 const FEW_PACKING = 100
 /**
  * Deliveries give way to those of other tenants if their tenant made more than this part of the recent ones, … When
@@ -23,7 +23,7 @@ const FEW_DELIVERIES = 200
 interface Account {
   /** Events that are handled directly and not finished. */
   inProgress: number
-  /** Events that wait for the confirm of their pack. */
+  /** Events that wait for the confirm of their packet. */
   packing: number
   /** Deliveries; halved by `age`. */
   recent: number

@@ -81,7 +81,7 @@ test('show looks at every queue whose messages carry an id, shards included', as
   }
   await runCommand({ name: 'show', limit: 5 }, { ...deps(), sample, waitsMs: [1_000, 1_000] })
   const names = Object.values(Queue).filter((name) => name !== Queue.quarantine)
-  const shards = ['delivery.due.63', 'delivery.packets.63', 'fanout.events.63', 'fanout.events.packs.63']
+  const shards = ['delivery.due.63', 'delivery.packets.63', 'fanout.events.63', 'fanout.events.packets.63']
   const others = [
     'delivery.lane.0',
     'delivery.lane.15',

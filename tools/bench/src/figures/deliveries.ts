@@ -18,7 +18,7 @@ export const TENANTS = 50
 const PACKED = 16
 /** Packs of events that wait for fan-out at most, about as many as behind the api, which then publishes single events. */
 const MAX_WAITING_PACKS = 200
-const PACKS_AT_ONCE = 50
+const PACKETS_AT_ONCE = 50
 const RUNS = 3
 
 /** The workloads: how many events a message has, how many deliveries an event becomes, and for how many subscriptions. */
@@ -105,7 +105,7 @@ function openOurSide({ stack }: Bench, channel: ConfirmChannel, name: WorkloadNa
         else {
           const events = numbers.map((n) => ({ data: callData(n), tenant: tenantOf(n) }))
           publishEventPack(channel, events)
-          if (message % PACKS_AT_ONCE === 0) await packsTaken(channel)
+          if (message % PACKETS_AT_ONCE === 0) await packsTaken(channel)
         }
       }
       await channel.waitForConfirms()
@@ -115,7 +115,7 @@ function openOurSide({ stack }: Bench, channel: ConfirmChannel, name: WorkloadNa
 
 async function packsTaken(channel: ConfirmChannel): Promise<void> {
   await channel.waitForConfirms()
-  while ((await channel.checkQueue(Queue.eventPacks)).messageCount > MAX_WAITING_PACKS) await delay(5)
+  while ((await channel.checkQueue(Queue.eventPackets)).messageCount > MAX_WAITING_PACKS) await delay(5)
 }
 
 function createSide({ processes, publish }: Baseline, receiver: Endpoints, perEvent: number) {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { managementOf, type StackFile } from '@switchhook/local'
-import { EVENT_PACK, packEvents, Queue } from '@switchhook/messaging'
+import { EVENT_PACKET, packEvents, Queue } from '@switchhook/messaging'
 import { anEvent, openManagement } from '@switchhook/testkit'
 import { type ConfirmChannel, connect } from 'amqplib'
 import type { Bench } from '../bench.ts'
@@ -52,10 +52,10 @@ export function publishEventPack(
     content: Buffer.from(JSON.stringify(eventOf(eventType, data, tenant))),
     eventType,
   }))
-  channel.sendToQueue(Queue.eventPacks, packEvents(members), {
+  channel.sendToQueue(Queue.eventPackets, packEvents(members), {
     persistent: true,
     contentType: 'application/octet-stream',
-    type: EVENT_PACK,
+    type: EVENT_PACKET,
     messageId: randomUUID(),
   })
 }

@@ -64,7 +64,7 @@ export function startPlatformEvents(publisher: EventPublisher, hasArrived: (even
     confirmed,
     /** How many times each event was published, confirmed or not, by id. */
     publishes,
-    /** Publishes a batch of this many events twice at the same moment, in the background: backlogs and packs hold copies. */
+    /** Publishes a batch of this many events twice at the same moment, in the background: backlogs and packets hold copies. */
     burst: (events: number): void => {
       const batch = Array.from({ length: events }, newEvent)
       for (const event of [...batch, ...batch]) begin(event)

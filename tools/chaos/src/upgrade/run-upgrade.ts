@@ -1,12 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunningFleet } from '@switchhook/local'
-import { waitUntil } from '@switchhook/test-servers'
 import { everyServiceIsReady, type LoadTarget, startLoad } from '../load/start-load.ts'
 import { COPIES_ANYTHING, type Disturbance, type Observation } from '../reconcile/observation.ts'
 import { conclude, figuresOf } from '../report.ts'
-import { countMessages } from '../stack/broker-management.ts'
 import { BEHAVIOURS, BROKEN_AT_FIRST, DOWN_FOR_LONG } from '../subscribers/behaviour.ts'
-import { startGuarded } from './guarded.ts'
 import type { Phase } from './phases.ts'
 
 /** The seed decides how the endpoints behave. */
@@ -14,10 +11,6 @@ const SEED = 20261122
 /** A new event and a pause per phase, so that deliveries of each phase wait for a retry in the next ones. */
 const PHASE_MS = 3_000
 const READY_WITHIN_MS = 60_000
-/** Queues that an older fan-out may not consume. docs/upgrades.md asks to wait until they are empty before it is rolled back. */
-const NEW_QUEUES = /^fanout\.(backlog|packets)|^delivery\.packets/
-/** A packet that no worker takes waits for a minute, and then for fan-out. */
-const EMPTY_WITHIN_MS = 90_000
 
 /** The notices of an older version may differ, its api may not know some settings, and no recovery or long outage belongs to an update. */
 const TO_BOTH_VERSIONS = BEHAVIOURS.filter(
@@ -38,29 +31,16 @@ export async function runUpgrade(fleet: RunningFleet, phases: readonly [Phase, .
     notReady: () => fleet.notReady(),
   }
   await using load = await startLoad(target, SEED, TO_BOTH_VERSIONS)
-  await using guarded = await startGuarded(load.client)
-  let isGuarded = false
   const disturbances: Disturbance[] = []
   const begun: { readonly fromMs: number; readonly hasOldWorkers: boolean }[] = []
   for (const { name, fleet: wanted } of phases) {
     const fromMs = Date.now()
     begun.push({ fromMs, hasOldWorkers: wanted['delivery-worker'].includes('old') })
-    if (!wanted.fanout.includes('new')) {
-      const areEmpty = async (): Promise<boolean> =>
-        Object.entries(await countMessages(fleet.managementUrl)).every(
-          ([queue, n]) => n === 0 || !NEW_QUEUES.test(queue),
-        )
-      if (!(await waitUntil(areEmpty, EMPTY_WITHIN_MS, 500))) throw new Error(`${name}: the newer queues are not empty`)
-    }
     await fleet.become(wanted)
     await everyServiceIsReady(target, READY_WITHIN_MS).catch((error: unknown) => {
       throw new Error(`${name}: ${String(error)}`)
     })
     disturbances.push({ ...COPIES_ANYTHING, fromMs, toMs: Date.now() })
-    if (!isGuarded && !wanted.api.includes('old')) {
-      await guarded.subscribe()
-      isGuarded = true
-    }
     await load.newEventArrives()
     await sleep(PHASE_MS)
     console.log(`${name}: ${load.subscribers.received.posts.length} POSTs so far`)
@@ -70,7 +50,6 @@ export async function runUpgrade(fleet: RunningFleet, phases: readonly [Phase, .
     hasOldWorkers ? [{ fromMs, toMs: begun[i + 1]?.fromMs ?? Number.POSITIVE_INFINITY }] : [],
   )
   const observe = async (): Promise<Observation> => ({ ...(await load.observe()), disturbances, oldWorkers })
-  const result = await load.finish(observe, () => false, guarded.remove)
-  const problems = [...guarded.problems(), ...result.problems]
-  conclude(figuresOf({ ...result, problems }), problems, { good: 'nothing was lost', bad: 'something is wrong' })
+  const result = await load.finish(observe, () => false)
+  conclude(figuresOf(result), result.problems, { good: 'nothing was lost', bad: 'something is wrong' })
 }

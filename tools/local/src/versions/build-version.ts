@@ -4,18 +4,22 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { repository } from '@switchhook/test-servers'
 
-/** The commit of the previous release (full hash). `make release` sets it. */
-export const PREVIOUS_VERSION = '13ad328843520a30e3206346fe24c8e5789bf737'
-
 const run = promisify(execFile)
 
-/** Whether the clone has this commit. A shallow clone may lack it. */
-export function isInClone(commit: string): boolean {
-  try {
-    return commitOf(commit) === commit
-  } catch {
-    return false
+/**
+ * The commit that updates start from: the latest release that this commit follows. Until 0.2.0, the first one that upgrades are
+ * promised from, is tagged, it is the last commit: the working tree must run next to that. Undefined without a clone.
+ */
+export function previousVersion(): string | undefined {
+  for (const describe of [
+    ['describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*'],
+    ['rev-parse', 'HEAD'],
+  ]) {
+    try {
+      return commitOf(execFileSync('git', describe, { cwd: repository, encoding: 'utf8', stdio: 'pipe' }).trim())
+    } catch {}
   }
+  return undefined
 }
 
 /** The full hash of a branch, tag or abbreviated hash. @throws Error if the clone does not have it */

@@ -2,7 +2,6 @@ import type { Schemas } from '@switchhook/client'
 import { type Context, command } from '../command.ts'
 import { usage } from '../exit.ts'
 import { ensureSubscription } from '../listen/ensure-subscription.ts'
-import { checkPort } from '../listen/forward.ts'
 import { onKey } from '../listen/keys.ts'
 import { listen } from '../listen/listen.ts'
 import { outcomeText } from '../listen/outcome.ts'
@@ -28,7 +27,6 @@ export const listenCommand = command({
   run: async ({ client, out }, _args, options) => {
     const { forwardTo, name, events, filter, allowRemote, ephemeral } = options
     const target = forwardTo === undefined ? undefined : targetOf(forwardTo, allowRemote === true)
-    if (target !== undefined) await checkPort(target)
     // As of a variable that is not set: all of its users would share the deliveries.
     if (name?.trim() === '') throw usage('--name is empty: leave it out for the name of this machine.')
     const subscription = await ensureSubscription(client, {

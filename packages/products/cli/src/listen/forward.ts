@@ -1,7 +1,9 @@
-import { connect } from 'node:net'
+import http, { type IncomingMessage } from 'node:http'
+import https from 'node:https'
+import { connect, isIP } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Schemas } from '@switchhook/client'
-import { usage } from '../exit.ts'
 import { answered, type ForwardOutcome, failed } from './outcome.ts'
 
 /** The timeout of a delivery worker, too. */
@@ -22,38 +24,42 @@ export async function forward(
   const timer = setTimeout(() => timeout.abort(new DOMException('no answer in time', 'TimeoutError')), TIMEOUT_MS)
   const { signal } = timeout
   try {
-    const response = await fetch(target, { method: 'POST', headers, body, redirect: 'manual', signal })
-    const text = await response.text().catch(() => '')
-    return answered(response.status, durationMs(), text.slice(0, MAX_ANSWER))
+    const response = await post(target, { ...headers, host: target.host }, body, signal)
+    const said = await text(response).catch(() => '')
+    return answered(response.statusCode ?? 0, durationMs(), said.slice(0, MAX_ANSWER))
   } catch (error) {
-    const { name, cause } = error as { readonly name: string; readonly cause?: { readonly code?: string } }
-    return failed(cause?.code ?? name, durationMs())
+    const { name, code } = error as { readonly name: string; readonly code?: string }
+    return failed(signal.aborted ? 'TimeoutError' : (code ?? name), durationMs())
   } finally {
     clearTimeout(timer)
   }
 }
 
-/** With a dispatcher of Node in place of a connection. `cache: 'only-if-cached'` would send: Node does not look at it. */
-const SEND_NOTHING = {
-  method: 'GET',
-  dispatcher: {
-    dispatch: () => {
-      throw new Error('nothing is sent')
-    },
-  } as never,
+/** A `*.localhost` name always means this machine (RFC 6761, section 6.3), but the resolvers of many systems do not know it. */
+function onThisMachine(target: URL): URL {
+  const address = new URL(target)
+  if (/\.localhost\.?$/i.test(target.hostname)) address.hostname = 'localhost'
+  return address
 }
 
-/** @throws CliError if `fetch` refuses the port, as browsers do. Nothing is sent. */
-export async function checkPort(target: URL): Promise<void> {
-  try {
-    await fetch(target, SEND_NOTHING)
-  } catch (error) {
-    if (!String((error as Error).cause).includes('bad port')) return
-    throw usage(`Port ${target.port} is reserved: let your application use another.`)
-  }
-}
+/** Not by `fetch`, which sends the host of the address that it connects to, and refuses some ports. */
+const post = (
+  target: URL,
+  headers: Record<string, string>,
+  body: string,
+  signal: AbortSignal,
+): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    const { request } = target.protocol === 'https:' ? https : http
+    // Node.js would take it from `Host`, also if that is an address.
+    const servername = isIP(target.hostname.replace(/^\[|\]$/g, '')) === 0 ? target.hostname : ''
+    request(onThisMachine(target), { method: 'POST', headers, signal, servername }, resolve)
+      .on('error', reject)
+      .end(body)
+  })
 
-export async function untilListening({ hostname, port, protocol }: URL): Promise<void> {
+export async function untilListening(target: URL): Promise<void> {
+  const { hostname, port, protocol } = onThisMachine(target)
   const to = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || (protocol === 'https:' ? 443 : 80)) }
   const isListening = (): Promise<boolean> =>
     new Promise((resolve) => {

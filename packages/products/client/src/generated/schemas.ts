@@ -902,8 +902,8 @@ export interface Schemas {
   };
   /** The result of one check. */
   ReceiverFinding: {
-    /** `delivery`: the endpoint acknowledges a delivery. `speed`: within half of the timeout. `duplicate`: it acknowledges the same delivery again. `forged-signature`: it rejects a wrong signature with a 4xx. `stale-timestamp`: it rejects an old timestamp with a 4xx. */
-    check: "delivery" | "speed" | "duplicate" | "forged-signature" | "stale-timestamp";
+    /** `delivery`: the endpoint acknowledges a delivery. `speed`: within half of the timeout. `duplicate`: it acknowledges the same delivery again. `forged-signature`: it rejects a wrong signature with a 4xx. `stale-timestamp`: it rejects an old timestamp with a 4xx. `kept-connection`: on a connection that it keeps, it sends nothing but one answer to each request. */
+    check: "delivery" | "speed" | "duplicate" | "forged-signature" | "stale-timestamp" | "kept-connection";
     /** `skipped`: the check could not run. */
     result: "passed" | "failed" | "skipped";
     /** The observed answer. For people; the wording may change. */

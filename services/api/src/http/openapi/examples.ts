@@ -53,6 +53,7 @@ const COMPONENTS: ExampleDetails = {
           'Anyone who knows the url can send you this. Verify webhook-signature before you trust a body, and answer 401 if it does not match.',
       },
       { check: 'stale-timestamp', result: 'passed', seen: 'Status 401 after 28 ms.', advice: null },
+      { check: 'kept-connection', result: 'passed', seen: 'Each answer was that to its request.', advice: null },
     ],
   },
   Recovery: {

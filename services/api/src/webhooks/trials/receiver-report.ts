@@ -1,13 +1,21 @@
 import { type CheckedPost, type CheckFacts, isTransientStatus, type UnreachableReason } from '@switchhook/contracts'
 import { choice, completeComponent, list, orNull, text, type ValueOf } from '../../http/schema.ts'
 
-export const CHECKS = ['delivery', 'speed', 'duplicate', 'forged-signature', 'stale-timestamp'] as const
+export const CHECKS = [
+  'delivery',
+  'speed',
+  'duplicate',
+  'forged-signature',
+  'stale-timestamp',
+  'kept-connection',
+] as const
 
 const findingSchema = completeComponent('ReceiverFinding', 'The result of one check.', {
   check: choice(
     CHECKS,
     '`delivery`: the endpoint acknowledges a delivery. `speed`: within half of the timeout. `duplicate`: it acknowledges the same delivery ' +
-      'again. `forged-signature`: it rejects a wrong signature with a 4xx. `stale-timestamp`: it rejects an old timestamp with a 4xx.',
+      'again. `forged-signature`: it rejects a wrong signature with a 4xx. `stale-timestamp`: it rejects an old timestamp with a 4xx. ' +
+      '`kept-connection`: on a connection that it keeps, it sends nothing but one answer to each request.',
     'delivery',
   ),
   result: choice(['passed', 'failed', 'skipped'], '`skipped`: the check could not run.', 'passed'),
@@ -23,7 +31,15 @@ export const receiverReportSchema = completeComponent('ReceiverReport', 'The fin
 })
 
 /** Turns a worker's observations of an endpoint into findings and advice. No I/O. */
-export function createReceiverReport({ plain, duplicate, forged, stale, isSigned, deadlineMs }: CheckFacts) {
+export function createReceiverReport({
+  plain,
+  duplicate,
+  forged,
+  stale,
+  sendsStrays,
+  isSigned,
+  deadlineMs,
+}: CheckFacts) {
   const isDelivered = plain.outcome === 'delivered'
   const answerFirst =
     `An attempt that takes longer than ${deadlineMs} ms times out and is retried. Put the delivery into a queue of your own, ` +
@@ -45,9 +61,26 @@ export function createReceiverReport({ plain, duplicate, forged, stale, isSigned
       : finding('duplicate', duplicate.outcome === 'delivered', duplicate, IGNORE_DUPLICATES),
     rejection('forged-signature', forged, VERIFY_SIGNATURES),
     rejection('stale-timestamp', stale, VERIFY_TIMESTAMPS),
+    keptConnection(sendsStrays),
   ]
   return { verdict: findings.some(({ result }) => result === 'failed') ? 'needs-work' : 'good', findings }
 }
+
+/** @param sendsStrays absent: the duplicate was not sent */
+function keptConnection(sendsStrays: boolean | undefined): Finding {
+  const check = 'kept-connection'
+  if (sendsStrays === undefined) return skipped(check, NOT_DELIVERED)
+  return sendsStrays
+    ? { check, result: 'failed', seen: STRAY_SEEN, advice: READ_THE_BODY }
+    : { check, result: 'passed', seen: 'Each answer was that to its request.', advice: null }
+}
+
+const STRAY_SEEN =
+  'On a kept connection something arrived that was no answer to the request, which was repeated on a new one.'
+
+const READ_THE_BODY =
+  'Read the whole body of each request before you answer; otherwise its rest is taken for the next request, whose answer is a 400 or 501. Send ' +
+  'one answer to each request, and no body after a 204. Or close the connection with each answer. Until then, each delivery gets a new connection.'
 
 const IGNORE_DUPLICATES =
   'The same delivery can arrive more than once, with the same X-SVC-Delivery. Answer a duplicate with a 2xx and ignore it; otherwise it is ' +

@@ -134,6 +134,7 @@ test('a worker runs a check, and the answer reports the findings', async () => {
       { check: 'duplicate', result: 'passed', seen: 'Status 204 after 30 ms.', advice: null },
       expect.objectContaining({ check: 'forged-signature', result: 'skipped' }),
       expect.objectContaining({ check: 'stale-timestamp', result: 'skipped' }),
+      expect.objectContaining({ check: 'kept-connection', result: 'skipped' }),
     ],
   })
   const [request] = asked

@@ -60,6 +60,7 @@ const TITLES: Readonly<Record<string, string>> = {
   duplicate: 'Accepts a duplicate',
   'forged-signature': 'Rejects a forged signature',
   'stale-timestamp': 'Rejects an old timestamp',
+  'kept-connection': 'Reads each request, and answers it once',
 }
 
 const RESULTS = { passed: ['good', 'Passed'], failed: ['bad', 'Failed'], skipped: ['quiet', 'Skipped'] } as const

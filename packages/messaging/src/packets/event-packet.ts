@@ -11,9 +11,9 @@ export interface SingleEvent {
 }
 
 /** The AMQP type of a message whose members are events. */
-export const EVENT_PACK = 'event.pack'
+export const EVENT_PACKET = 'event.packet'
 
-/** Packs events. Earlier versions of fan-out read the same format from their backlogs. */
+/** Packs events. */
 export const packEvents = (events: readonly SingleEvent[]): Buffer =>
   encodePacket(
     events.map(({ content, eventType, traceparent, revision }) => ({
@@ -22,8 +22,8 @@ export const packEvents = (events: readonly SingleEvent[]): Buffer =>
     })),
   )
 
-/** @throws Unparsable if the message is not a pack of events. The events themselves are not parsed. */
-export const openEventPack = (message: IncomingMessage): Packet<SingleEvent> =>
+/** @throws Unparsable if the message is not a packet of events. The events themselves are not parsed. */
+export const openEventPacket = (message: IncomingMessage): Packet<SingleEvent> =>
   decodePacket(message, ({ content, fields: [eventType, traceparent, revision] }): SingleEvent => {
     if (typeof eventType !== 'string' || (traceparent !== null && typeof traceparent !== 'string')) malformed()
     return {
