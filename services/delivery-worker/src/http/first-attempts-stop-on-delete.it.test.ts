@@ -25,7 +25,7 @@ import { createPostUnderLease, type PostUnderLeaseDeps } from './post-under-leas
  * on this process's clock.
  */
 
-const AT_ONCE = 100
+const AT_ONCE = 50
 const SLOW_LOOKUP_MS = 500
 const SLOW_ACCEPT_MS = 500
 /** A change then usually falls between the start of an attempt and its write. */
