@@ -11,7 +11,7 @@ export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 comma := ,
 
 .DEFAULT_GOAL := help
-.PHONY: help install build console check test test-long cluster pbx demo bench chaos drill upgrade-test up down try-containers format release images docs chart alerts pictures
+.PHONY: help install build console check test test-long cluster pbx clients demo bench chaos drill upgrade-test up down try-containers format release images docs chart alerts pictures
 
 # make passes variables of its command line, such as PLATFORM=asterisk, to every recipe.
 
@@ -56,6 +56,9 @@ cluster: build ## kill nodes of a RabbitMQ cluster and of Redis with replicas on
 
 pbx: build ## run the tests with real calls over a private Asterisk (72 MB download on first use)
 	@jest --selectProjects pbx --maxWorkers=2
+
+clients: build ## generate clients in other languages from docs/openapi.json, compile them and run a program with each (CLIENTS=<pattern>)
+	@node tools/clients/dist/main.js
 
 demo: build ## start everything, play a scenario and stop again (PLATFORM=asterisk: on real SIP phones)
 	@$(LOCAL) demo

@@ -44,7 +44,7 @@ export {
   type StepResult,
 } from './call-rules/call-group.ts'
 export { connect, endCall, outsideHolds, refuse, remote, ring, ringOut, route } from './call-rules/calls.ts'
-export { answerOf } from './call-rules/destinations.ts'
+export { answerOf, remotePartyOf } from './call-rules/destinations.ts'
 export { Draft, type DraftContext, type EndedByParty } from './call-rules/draft.ts'
 export { deviceOffline, hangup } from './call-rules/leave-call.ts'
 export { busyElsewhere } from './call-rules/live-calls.ts'

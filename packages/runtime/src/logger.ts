@@ -25,7 +25,7 @@ const FIELDS = Symbol('fields')
 export function createLogger(
   service: string,
   level: string,
-  write: (line: string) => void = gatherLines(standardOutput()).add,
+  write: (line: string, level: string) => void = writeToStandardOutput(),
 ): Logger {
   const logger = winston.createLogger({
     level,
@@ -38,8 +38,8 @@ export function createLogger(
     transports: [
       // winston's own stream transport makes one write and one immediate per line.
       new Transport({
-        log: (info: Record<symbol, unknown>, next: () => void) => {
-          write(String(info[LINE]))
+        log: (info: Record<symbol | string, unknown>, next: () => void) => {
+          write(String(info[LINE]), String(info['level']))
           next()
         },
       }),
@@ -51,6 +51,14 @@ export function createLogger(
       ? (message, fields) => void logger.log({ level: name, message, [FIELDS]: fields })
       : () => {}
   return { error: writer('error'), warn: writer('warn'), info: writer('info'), debug: writer('debug') }
+}
+
+const URGENT = ['error', 'warn']
+
+function writeToStandardOutput(): (line: string, level: string) => void {
+  const output = standardOutput()
+  const { add } = gatherLines(output)
+  return (text, level) => add({ text, isUrgent: URGENT.includes(level) })
 }
 
 /** Bounds a chain of causes that contains itself. */

@@ -160,6 +160,12 @@ test.each<[string, Record<string, string>, string]>([
   expect(service.errors()).not.toMatch(/start was called|secret/)
 })
 
+test('debugging output of a library that shows a password ends the start', async () => {
+  const service = run('return { readiness: {} }', { DEBUG: '*' })
+  expect(await service.exitCode).toBe(1)
+  expect(service.errors()).toContain('DEBUG turns on ioredis:redis')
+})
+
 test('checks of certificates that are turned off end the start in production, and are warned of elsewhere', async () => {
   const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0' }
   const production = run('return { readiness: {} }', { ...env, NODE_ENV: 'production' })

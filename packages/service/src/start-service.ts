@@ -10,6 +10,8 @@ import {
   type Logger,
   loadConfig,
   type Metrics,
+  meterLog,
+  noSecretsInDebug,
   openTracing,
   type ReadinessChecks,
   type Rule,
@@ -58,6 +60,7 @@ export function startService<F extends Fields>(
     const config = loadConfig(fields, process.env, [
       ...commonRules,
       tlsVerifiedInProduction,
+      noSecretsInDebug,
       ...rules,
     ] as readonly Rule<F>[]) as Config<F> & CommonConfig
     const log = createLogger(name, config.LOG_LEVEL)
@@ -67,6 +70,7 @@ export function startService<F extends Fields>(
     const shutdown = new Shutdown(log, config.SHUTDOWN_GRACE)
     shutdown.onSignals('SIGTERM', 'SIGINT')
     const metrics = createMetrics(name)
+    meterLog(metrics, log)
     const health = await startHealthServer({ port: config.HEALTH_PORT, host: config.LISTEN_HOST, metrics })
     shutdown.defer('health', () => health.close())
     const tracing = await openTracing({ config, service: name, log })

@@ -49,6 +49,32 @@ test('the old token serves while the provider fails, and the provider is asked e
   await expect(auth()).rejects.toMatchObject({ name: 'SignInFailed', status: 502 })
 })
 
+test.each<[string, Scripted, number, number]>([
+  ['a 429 with Retry-After', json({}, 429, { 'retry-after': '1' }), 1_000, 1_000],
+  ['a 503', json({}, 503), 250, 500],
+  ['no answer', failure('ETIMEDOUT', 'connect ETIMEDOUT'), 250, 500],
+])('concurrent calls share a failure and the wait after it: %s', async (_case, answer, leastMs, mostMs) => {
+  const { auth, sent } = open([answer, answer, token('a', 3_600)])
+  const refused = async (calls: number) => {
+    const errors = await Promise.all(Array.from({ length: calls }, () => auth().catch((error: unknown) => error)))
+    // Each caller adds the facts of its own call to its error.
+    expect(new Set(errors).size).toBe(calls)
+    return errors.map((error) => (error as { readonly retryAfterMs: number }).retryAfterMs)
+  }
+  const [waitMs = 0] = await refused(50)
+  expect(waitMs).toBeGreaterThanOrEqual(leastMs)
+  expect(waitMs).toBeLessThanOrEqual(mostMs)
+  jest.advanceTimersByTime(100)
+  for (const leftMs of await refused(50)) expect(leftMs).toBeCloseTo(waitMs - 100)
+  expect(sent).toHaveLength(1)
+  jest.advanceTimersByTime(waitMs - 100)
+  const [againMs = 0] = await refused(50)
+  expect(sent).toHaveLength(2)
+  jest.advanceTimersByTime(againMs)
+  expect(new Set(await Promise.all(Array.from({ length: 50 }, () => auth())))).toEqual(new Set(['a']))
+  expect(sent).toHaveLength(3)
+})
+
 test('a rejected token is replaced, once for all who were rejected', async () => {
   const { auth, sent } = open([token('a', 3_600), token('b', 3_600)])
   await auth()

@@ -1,6 +1,7 @@
-import { reasonOf, SignInFailed } from './errors.ts'
+import { type Failure, reasonOf, SignInFailed } from './errors.ts'
 import { mediaTypeOf, parsed } from './fetch-answer.ts'
 import type { Auth } from './options.ts'
+import { backoffMs, retryAfterMs } from './retry.ts'
 
 export interface ClientCredentials {
   /** For example `https://login.microsoftonline.com/<tenant>/oauth2/v2.0/token`. */
@@ -23,24 +24,38 @@ const AHEAD_MS = 60_000
 /** While the provider fails, the old token serves, and the next renewal waits this long. */
 const RENEW_AGAIN_MS = 10_000
 const TIMEOUT_MS = 10_000
+/** A timer of a caller may end this much before the shared wait does. */
+const EARLY_MS = 10
 /** Lifetime of a token whose answer does not tell it (RFC 6749 recommends that it does). */
 const DEFAULT_LIFETIME_SECONDS = 300
 
 /** The OAuth 2.0 client credentials flow. Share one between clients: identity providers throttle their token endpoints. */
 export function clientCredentials({ fetch: given, ...credentials }: ClientCredentials): Auth {
   let token: Token | undefined
-  let renewing: Promise<string> | undefined
+  let renewing: Promise<Token> | undefined
+  let failed: { readonly error: Failure; readonly count: number; readonly endsAtMs: number } | undefined
 
-  const renew = (): Promise<string> => {
-    renewing ??= requestToken(credentials, given ?? fetch)
-      .then((fresh) => {
-        token = fresh
-        return fresh.value
-      })
-      .finally(() => {
-        renewing = undefined
-      })
-    return renewing
+  /** One request for all callers. After a failure they also share the wait before the next request. */
+  const renew = async (): Promise<string> => {
+    if (failed && failed.endsAtMs - performance.now() > EARLY_MS) throw shared(failed)
+    renewing ??= requestToken(credentials, given ?? fetch).finally(() => {
+      renewing = undefined
+    })
+    const own = renewing
+    try {
+      const fresh = await own
+      token = fresh
+      failed = undefined
+      return fresh.value
+    } catch (cause) {
+      const error = cause as Failure
+      if (failed?.error !== error) {
+        const count = failed?.count ?? 0
+        const waitMs = error.retryAfterMs ?? backoffMs(count, Math.random())
+        failed = { error, count: count + 1, endsAtMs: performance.now() + waitMs }
+      }
+      throw shared(failed)
+    }
   }
 
   return async (rejected) => {
@@ -53,6 +68,12 @@ export function clientCredentials({ fetch: given, ...credentials }: ClientCreden
     }
     return token.value
   }
+}
+
+/** The failure as an error for one caller, who adds the facts of its own call to it. */
+function shared({ error, endsAtMs }: { readonly error: Failure; readonly endsAtMs: number }): SignInFailed {
+  const { message, cause, status } = error
+  return new SignInFailed(message, { cause, status, retryAfterMs: Math.max(0, endsAtMs - performance.now()) })
 }
 
 async function requestToken(
@@ -90,6 +111,6 @@ async function requestToken(
     error
       ? `Sign-in was refused: ${error}${description ? `: ${description}` : ''}. Check clientId, clientSecret and scope.`
       : `${String(tokenUrl)} answered ${status} (${mediaTypeOf(response)}) without a token. Check tokenUrl.`,
-    { status },
+    { status, retryAfterMs: retryAfterMs(response.headers.get('retry-after')) },
   )
 }

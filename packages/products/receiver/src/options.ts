@@ -29,7 +29,7 @@ export interface ReceiverOptions<Tx> {
    * The secrets of the subscriptions that send to this endpoint, and during a rotation the previous ones too. A function is
    * asked again after ten seconds.
    */
-  readonly secrets: string | readonly string[] | (() => Promise<readonly string[]>)
+  readonly secrets: string | readonly string[] | (() => readonly string[] | Promise<readonly string[]>)
   /**
    * Separates receivers that share a Redis or a database: give each its own name. Receivers with the same name, or without
    * one, skip events that another of them has handled. All processes of a receiver use the same name. A receiver that gets

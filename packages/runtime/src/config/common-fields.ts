@@ -92,6 +92,22 @@ export const isTlsUnverified = (env: NodeJS.ProcessEnv = process.env): boolean =
 
 export const commonRules = [...amqpRules, ...redisRules]
 
+/** The part of ioredis that writes each command with its arguments, and so the password, if `DEBUG` names it. */
+const SECRET_DEBUG = 'ioredis:redis'
+
+/** Whether a value of `DEBUG` turns this part on: names with wildcards, separated by spaces or commas. */
+export const showsSecrets = (debug: string): boolean =>
+  debug.split(/[\s,]/).some((name) => {
+    const parts = name.split('*')
+    const [first = '', last = ''] = [parts.at(0), parts.at(-1)]
+    return parts.length === 1 ? name === SECRET_DEBUG : SECRET_DEBUG.startsWith(first) && SECRET_DEBUG.endsWith(last)
+  })
+
+export const noSecretsInDebug = (): string | undefined =>
+  showsSecrets(process.env['DEBUG'] ?? '')
+    ? `DEBUG turns on ${SECRET_DEBUG}, which writes the password of Redis to the log; name other libraries`
+    : undefined
+
 export const tlsVerifiedInProduction = ({ NODE_ENV }: { readonly NODE_ENV: string }): string | undefined =>
   NODE_ENV === 'production' && isTlsUnverified()
     ? 'NODE_TLS_REJECT_UNAUTHORIZED is 0, so forged certificates would be accepted; unset it (AMQP_CA_FILE, REDIS_CA_FILE and NODE_EXTRA_CA_CERTS name authorities of your own)'

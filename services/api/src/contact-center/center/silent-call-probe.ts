@@ -8,7 +8,7 @@ import {
   LegRole,
   PartyType,
 } from '@switchhook/contracts'
-import type { LegReport } from '@switchhook/platform'
+import { type LegReport, remotePartyOf } from '@switchhook/platform'
 import { type Call, hasBegun } from './call.ts'
 
 /** A live call that the platform has not reported for this long is probed. */
@@ -75,7 +75,7 @@ function endOfUnreportedDial({ tenant, callId, dialled, isAbandoned }: Call, at:
       direction: Direction.outbound,
       role: LegRole.originator,
       internal: false,
-      remoteParty: { uri: destination, number: null, name: null, type: PartyType.unknown },
+      remoteParty: { ...remotePartyOf({ kind: 'outside', address: destination }), type: PartyType.unknown },
       device: null,
       transfer: null,
       consultation: null,

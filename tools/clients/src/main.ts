@@ -1,0 +1,139 @@
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { delimiter, join, resolve } from 'node:path'
+import { readStackOptions, startStack, stopStack } from '@switchhook/local'
+import { repository } from '@switchhook/test-servers'
+import { startChangedAnswers } from './changed-answers.ts'
+import { LANGUAGES, type Language, VERSIONS } from './languages.ts'
+import { runStep } from './run-step.ts'
+import { runSchemathesis } from './schemathesis.ts'
+
+const BUILD_MINUTES = 8
+const RUN_MINUTES = 2
+
+const home = resolve(repository, process.env['SWITCHHOOK_HOME'] ?? '.local', 'clients')
+const tools = join(home, 'tools')
+const documentFile = join(repository, 'docs/openapi.json')
+const build = { DOCUMENT: documentFile, PROGRAMS: join(repository, 'tools/clients/programs'), TOOLS: tools }
+
+const page = readFileSync(join(repository, 'docs/clients.md'), 'utf8')
+const examples = [...page.matchAll(/^```\w+\n(.*?)^```$/gms)].map(([, code = '']) => code)
+
+const counts = { passed: 0, failed: 0 }
+
+/** Runs one part of the test and reports it. A failure does not stop the others. */
+async function report(name: string, work: () => Promise<string | void>): Promise<boolean> {
+  const beganMs = performance.now()
+  try {
+    const note = await work()
+    console.log(`  ok      ${name} (${Math.round((performance.now() - beganMs) / 1_000)} s)${note ? `: ${note}` : ''}`)
+    counts.passed++
+    return true
+  } catch (error) {
+    console.log(`  FAILED  ${name}\n${error instanceof Error ? error.message : String(error)}`)
+    counts.failed++
+    return false
+  }
+}
+
+const isThere = (program: string): boolean =>
+  (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)))
+
+const missingOf = ({ needs }: Language): string[] => needs.filter((program) => !isThere(program))
+
+async function fetchGenerator(): Promise<void> {
+  const jar = join(tools, 'openapi-generator-cli.jar')
+  const named = `${jar}.${VERSIONS.openapiGenerator}`
+  if (existsSync(named)) return
+  const path = `org/openapitools/openapi-generator-cli/${VERSIONS.openapiGenerator}/openapi-generator-cli-${VERSIONS.openapiGenerator}.jar`
+  const answer = await fetch(`https://repo1.maven.org/maven2/${path}`)
+  if (!answer.ok) throw new Error(`the generator cannot be downloaded: ${answer.status}`)
+  writeFileSync(`${jar}.part`, Buffer.from(await answer.arrayBuffer()))
+  renameSync(`${jar}.part`, jar)
+  writeFileSync(named, '')
+}
+
+async function tokenOf(url: string): Promise<string> {
+  const form = {
+    grant_type: 'client_credentials',
+    client_id: 'acme-app',
+    client_secret: 'acme-secret',
+    scope: 'switchhook/.default',
+  }
+  const answer = await fetch(url, { method: 'POST', body: new URLSearchParams(form) })
+  return ((await answer.json()) as { readonly access_token: string }).access_token
+}
+
+const folderOf = ({ name }: Language): string => join(home, name.replaceAll(/\W+/g, '-').toLowerCase())
+
+mkdirSync(tools, { recursive: true })
+const only = process.env['CLIENTS']
+const wanted = LANGUAGES.filter(({ name }) => only === undefined || new RegExp(only, 'i').test(name))
+for (const language of wanted) {
+  const missing = missingOf(language)
+  if (missing.length > 0) console.log(`  SKIPPED ${language.name}: there is no ${missing.join(' and no ')}`)
+}
+const runnable = wanted.filter((language) => missingOf(language).length === 0)
+if (runnable.some(({ needs }) => needs.includes('java'))) await fetchGenerator()
+
+// The stack comes first: the compilers would slow down its start.
+const env = {
+  ...process.env,
+  SWITCHHOOK_HOME: join(home, 'stack'),
+  API_PORT: '0',
+  DEV_IDP_PORT: '0',
+  REPLICAS_WORKER: '1',
+}
+const options = readStackOptions(env)
+// Schemathesis changes agents and subscriptions at random, so no run begins with the data of another.
+const stop = () => stopStack(options.home, () => undefined, { discardData: true })
+await stop()
+const { urls } = await startStack(options, env, () => undefined)
+const api = urls.apis[0] ?? ''
+const hook = createServer((request, response) => void request.resume().once('end', () => response.writeHead(400).end()))
+await once(hook.listen(0, '127.0.0.1'), 'listening')
+const changed = await startChangedAnswers(api, JSON.parse(readFileSync(documentFile, 'utf8')) as never)
+try {
+  const run = {
+    API: api,
+    CHANGED_API: changed.url,
+    TOKEN_URL: `${urls.devIdp}/acme/oauth2/v2.0/token`,
+    TOKEN: await tokenOf(`${urls.devIdp}/acme/oauth2/v2.0/token`),
+    HOOK: `http://127.0.0.1:${(hook.address() as AddressInfo).port}/`,
+  }
+  for (const language of runnable) {
+    const folder = folderOf(language)
+    mkdirSync(folder, { recursive: true })
+    const built = await report(`${language.name}: generated and compiled`, async () => {
+      const output = await runStep(language.build, folder, build, BUILD_MINUTES)
+      return /^NOTE: (.*)/m.exec(output)?.[1]
+    })
+    const script = language.run
+    if (!built || script === undefined) continue
+    await report(`${language.name}: every step of the program`, async () => {
+      await runStep(script, folder, { ...build, ...run }, RUN_MINUTES)
+    })
+    const { example, marks = '' } = language
+    if (example === undefined) continue
+    await report(`${language.name}: the example of docs/clients.md`, async () => {
+      const code = examples.find((one) => one.includes(marks))
+      if (code === undefined) throw new Error(`docs/clients.md has no example with ${marks}`)
+      const file = join(folder, 'example.txt')
+      writeFileSync(file, code.replaceAll('https://switchhook.example.com', api))
+      await runStep(example, folder, { ...build, ...run, EXAMPLE: file }, RUN_MINUTES)
+    })
+  }
+  if (only === undefined || /schemathesis/i.test(only)) {
+    if (isThere('python3'))
+      await report('schemathesis', () => runSchemathesis(join(home, 'schemathesis'), documentFile, run))
+    else console.log('  SKIPPED schemathesis: there is no python3')
+  }
+} finally {
+  changed.close()
+  hook.close()
+  await stop()
+}
+console.log(`${counts.passed} passed, ${counts.failed} failed`)
+process.exitCode = counts.failed > 0 ? 1 : 0
