@@ -16,6 +16,7 @@ test.each<[string, object]>([
   ['?state=%70arked', { limit: 20, state: 'parked' }],
   ['?from=2026-11-20T17:06:01Z', { limit: 20, state: 'parked', from: '2026-11-20T17:06:01Z' }],
   ['?from=2026-11-20T17:06:01%2B0530', { limit: 20, state: 'parked', from: '2026-11-20T17:06:01+05:30' }],
+  ['?from=2026-11-20%2017:06:01.1%20%2B00:00', { limit: 20, state: 'parked', from: '2026-11-20T17:06:01.1+00:00' }],
   ['?from=2026-11-20T17:06:01.173-0100', { limit: 20, state: 'parked', from: '2026-11-20T17:06:01.173-01:00' }],
 ])('%j is read', (search, expected) => {
   expect(read(search)).toEqual(expected)

@@ -31,7 +31,11 @@ export function createReadQuery(
 function toValue(text: string, schema: Schema): unknown {
   if (schema['type'] === 'integer' && /^-?\d{1,15}$/.test(text)) return Number(text)
   if (schema['type'] === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
-  // The time format of Python's `strftime`, which its generated clients use.
-  if (schema['format'] === 'date-time') return text.replace(/([+-]\d\d)(\d\d)$/, '$1:$2')
-  return text
+  return schema['format'] === 'date-time' ? toRfc3339(text) : text
 }
+
+/** Reads the forms of generated clients: Python's `strftime` writes `+0000`, Rust's chrono `2026-11-20 17:06:01.1 +00:00`. */
+const toRfc3339 = (text: string): string =>
+  text
+    .replace(/^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d\S*) ([+-]\d\d:?\d\d)$/, '$1T$2$3')
+    .replace(/([+-]\d\d)(\d\d)$/, '$1:$2')
