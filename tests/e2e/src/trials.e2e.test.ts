@@ -135,26 +135,26 @@ describe('a receiver check', () => {
   const refusing: ReceiverScript = (_request, index): Answer => ({ status: index === 0 ? 204 : 409 })
 
   test.each<[string, ReceiverScript, string, RegExp | null]>([
-    ['does everything right', believing(isGenuine), 'passed passed passed passed passed', null],
-    ['believes everybody', { status: 202 }, 'passed passed passed failed failed', /Verify webhook-signature/],
-    ['forgets the time', believing(isSigned), 'passed passed passed passed failed', /five minutes/],
+    ['does everything right', believing(isGenuine), 'passed passed passed passed passed passed', null],
+    ['believes everybody', { status: 202 }, 'passed passed passed failed failed passed', /Verify webhook-signature/],
+    ['forgets the time', believing(isSigned), 'passed passed passed passed failed passed', /five minutes/],
     [
       'is slow',
       believing(isGenuine, { delayMs: DEADLINE_MS * 0.7 }),
-      'passed failed passed passed passed',
+      'passed failed passed passed passed passed',
       /queue of your own/,
     ],
-    ['refuses a duplicate', refusing, 'passed passed failed passed passed', /more than once/],
+    ['refuses a duplicate', refusing, 'passed passed failed passed passed passed', /more than once/],
     [
       'redirects',
       { status: 307, headers: { location: '/other' } },
-      'failed skipped skipped skipped skipped',
+      'failed skipped skipped skipped skipped skipped',
       /Redirects/,
     ],
-    ['knows no such path', { status: 404 }, 'failed skipped skipped skipped skipped', /Correct the url/],
-    ['fails', { status: 500 }, 'failed skipped skipped skipped skipped', /log of the endpoint/],
-    ['hangs', { instead: 'hang' }, 'failed skipped skipped skipped skipped', /Answer before you process/],
-    ['hangs up', { instead: 'reset' }, 'failed skipped skipped skipped skipped', /closed before an answer/],
+    ['knows no such path', { status: 404 }, 'failed skipped skipped skipped skipped skipped', /Correct the url/],
+    ['fails', { status: 500 }, 'failed skipped skipped skipped skipped skipped', /log of the endpoint/],
+    ['hangs', { instead: 'hang' }, 'failed skipped skipped skipped skipped skipped', /Answer before you process/],
+    ['hangs up', { instead: 'reset' }, 'failed skipped skipped skipped skipped skipped', /closed before an answer/],
   ])('of an endpoint that %s', async (_name, script, results, advice) => {
     receiver.answer('/hook', script)
     const { verdict, findings } = await check()

@@ -32,29 +32,32 @@ const DEFAULT_LIFETIME_SECONDS = 300
 /** The OAuth 2.0 client credentials flow. Share one between clients: identity providers throttle their token endpoints. */
 export function clientCredentials({ fetch: given, ...credentials }: ClientCredentials): Auth {
   let token: Token | undefined
-  let renewing: Promise<Token> | undefined
-  let failed: { readonly error: Failure; readonly count: number; readonly endsAtMs: number } | undefined
+  let renewing: Promise<Token>
+  let failures = 0
+  /** No request begins before: one is under way, or its failure asks for a pause. Monotonic, in ms. */
+  let pausedUntilMs = 0
 
-  /** One request for all callers. After a failure they also share the wait before the next request. */
+  /** One request for all callers, who also share its failure until the pause ends. */
   const renew = async (): Promise<string> => {
-    if (failed && failed.endsAtMs - performance.now() > EARLY_MS) throw shared(failed)
-    renewing ??= requestToken(credentials, given ?? fetch).finally(() => {
-      renewing = undefined
-    })
-    const own = renewing
+    if (performance.now() + EARLY_MS >= pausedUntilMs) {
+      pausedUntilMs = Infinity
+      renewing = requestToken(credentials, given ?? fetch)
+      renewing.then(
+        (fresh) => {
+          token = fresh
+          failures = pausedUntilMs = 0
+        },
+        ({ retryAfterMs }: Failure) => {
+          pausedUntilMs = performance.now() + (retryAfterMs ?? backoffMs(failures++, Math.random()))
+        },
+      )
+    }
     try {
-      const fresh = await own
-      token = fresh
-      failed = undefined
-      return fresh.value
-    } catch (cause) {
-      const error = cause as Failure
-      if (failed?.error !== error) {
-        const count = failed?.count ?? 0
-        const waitMs = error.retryAfterMs ?? backoffMs(count, Math.random())
-        failed = { error, count: count + 1, endsAtMs: performance.now() + waitMs }
-      }
-      throw shared(failed)
+      return (await renewing).value
+    } catch (error) {
+      const { message, cause, status } = error as Failure
+      // Each caller adds the facts of its own call to its error.
+      throw new SignInFailed(message, { cause, status, retryAfterMs: Math.max(0, pausedUntilMs - performance.now()) })
     }
   }
 
@@ -68,12 +71,6 @@ export function clientCredentials({ fetch: given, ...credentials }: ClientCreden
     }
     return token.value
   }
-}
-
-/** The failure as an error for one caller, who adds the facts of its own call to it. */
-function shared({ error, endsAtMs }: { readonly error: Failure; readonly endsAtMs: number }): SignInFailed {
-  const { message, cause, status } = error
-  return new SignInFailed(message, { cause, status, retryAfterMs: Math.max(0, endsAtMs - performance.now()) })
 }
 
 async function requestToken(
