@@ -37,21 +37,22 @@ export function clientCredentials({ fetch: given, ...credentials }: ClientCreden
   /** No request begins before: one is under way, or its failure asks for a pause. Monotonic, in ms. */
   let pausedUntilMs = 0
 
+  async function request(): Promise<Token> {
+    pausedUntilMs = Infinity
+    try {
+      token = await requestToken(credentials, given ?? fetch)
+      failures = pausedUntilMs = 0
+      return token
+    } catch (error) {
+      const waitMs = (error as Failure).retryAfterMs ?? backoffMs(failures++, Math.random())
+      pausedUntilMs = performance.now() + waitMs
+      throw error
+    }
+  }
+
   /** One request for all callers, who also share its failure until the pause ends. */
   const renew = async (): Promise<string> => {
-    if (performance.now() + EARLY_MS >= pausedUntilMs) {
-      pausedUntilMs = Infinity
-      renewing = requestToken(credentials, given ?? fetch)
-      renewing.then(
-        (fresh) => {
-          token = fresh
-          failures = pausedUntilMs = 0
-        },
-        ({ retryAfterMs }: Failure) => {
-          pausedUntilMs = performance.now() + (retryAfterMs ?? backoffMs(failures++, Math.random()))
-        },
-      )
-    }
+    if (performance.now() + EARLY_MS >= pausedUntilMs) renewing = request()
     try {
       return (await renewing).value
     } catch (error) {
