@@ -42,6 +42,12 @@ test('every fault is named', () => {
   ).toEqual(['/0', '/1/a', '/2/0'])
 })
 
+test('a body with thousands of faults below a long name costs little memory', () => {
+  const text = JSON.stringify({ ['n'.repeat(30_000)]: Array(6_000).fill('?') }).replaceAll('"?"', '1e16')
+  const bytes = faultsOf(text).reduce((sum, { pointer }) => sum + pointer.length, 0)
+  expect(bytes).toBeLessThan(2_000_000)
+})
+
 test('a deep body is no problem', () => {
   const depth = 5_000
   expect(faultsOf(`${'['.repeat(depth)}1e400${']'.repeat(depth)}`)).toHaveLength(1)
