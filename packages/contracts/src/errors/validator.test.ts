@@ -122,3 +122,13 @@ test.each([
 ])('the invalid schema %j does not compile, rather than accepting everything', (schema, fault) => {
   expect(() => compileSchema(schema)(null)).toThrow(fault)
 })
+
+test('thousands of faults below a long name cost little memory and time', () => {
+  const numbers = { type: 'object', additionalProperties: { type: 'number' } }
+  const check = compileSchema({ type: 'object', additionalProperties: numbers })
+  const texts = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [String(at), '']))
+  const result = check({ ['n'.repeat(30_000)]: texts })
+  const pointers = result.ok ? [] : result.faults.map(({ pointer }) => pointer)
+  expect(pointers.length).toBeGreaterThan(0)
+  expect(pointers.join('').length).toBeLessThan(500_000)
+})

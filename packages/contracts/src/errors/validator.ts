@@ -42,8 +42,20 @@ export function compileSchema<T>(schema: AnySchemaObject): (value: unknown) => V
   return (value) => {
     validate ??= ajv.compile<T>(schema)
     if (validate(value)) return { ok: true, value }
-    return { ok: false, faults: toFaults(validate.errors ?? []) }
+    return { ok: false, faults: toFaults(shortEnough(validate.errors ?? [])) }
   }
+}
+
+/**
+ * In characters, of the paths of all errors together. A path has the names around it, however long they are: 64 KB of JSON
+ * can have 100 MB of paths. V8 hashes a text of over 16 KB by its length alone, so a map of them takes 30 s.
+ */
+const MAX_PATHS = 256 * 1024
+
+/** The first errors: at least one, so that no invalid value looks valid. */
+function shortEnough(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  let left = MAX_PATHS
+  return errors.filter(({ instancePath }, at) => (left -= instancePath.length) >= 0 || at === 0)
 }
 
 const RFC_3339 = /^(\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i

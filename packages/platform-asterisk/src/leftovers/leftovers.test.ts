@@ -1,6 +1,6 @@
 import { type CallId, newCallId, Unavailable } from '@switchhook/contracts'
+import { bridgeName } from '../actions/carry-out.ts'
 import type { AriChannel } from '../ari/ari-model.ts'
-import { bridgeName } from '../ari/carry-out.ts'
 import { MARK_VARIABLE, markOf } from '../ari/channel-mark.ts'
 import { newChannel, newSession } from '../session/session.ts'
 import type { Loaded } from '../store/session-store.ts'

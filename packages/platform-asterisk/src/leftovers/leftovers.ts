@@ -1,6 +1,6 @@
 import type { Surroundings } from '@switchhook/platform'
+import { bridgeName } from '../actions/carry-out.ts'
 import { type AriClient, bridgePath, channelPath } from '../ari/ari-client.ts'
-import { bridgeName } from '../ari/carry-out.ts'
 import type { Calls } from '../ari/read-calls.ts'
 import type { SessionStore } from '../store/session-store.ts'
 import { findUnknown, type UnknownChannel, type UnknownOptions } from './unknown-channels.ts'

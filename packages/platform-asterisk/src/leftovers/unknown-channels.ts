@@ -1,7 +1,7 @@
 import type { PbxMemory } from '@switchhook/platform'
+import { HOLDING } from '../actions/carry-out.ts'
 import { channelPath, createAriClient } from '../ari/ari-client.ts'
 import type { AriBridge, AriChannel } from '../ari/ari-model.ts'
-import { HOLDING } from '../ari/carry-out.ts'
 import { readMark, type SessionName } from '../ari/channel-mark.ts'
 import { type Calls, reach, readCalls } from '../ari/read-calls.ts'
 import type { AsteriskSettings } from '../asterisk-config.ts'

@@ -3,22 +3,28 @@ import { escapeToken, type Fault } from '@switchhook/contracts'
 /** Nothing else can hold a value that is not exact: a half of a surrogate pair, a long number, an exponent. */
 const MAY_BE_INEXACT = /\\u[dD]|\d{16}|\d[eE]/
 
+/** Of one answer. A hostile body can have thousands, whose pointers together are thousands of times as long as the body. */
+export const MAX_FAULTS = 50
+
 /**
  * The values of a JSON text that would be stored and sent otherwise than they were written: numbers that a double cannot
  * hold, and texts with half of a surrogate pair, which strict parsers and stores refuse.
  * @param text the source of the value, which tells at little cost that there is none
+ * @param described the fields of the body that count: the others are ignored, or refused as unknown
  */
-export function inexactValues(value: unknown, text: string): readonly Fault[] {
+export function inexactValues(value: unknown, text: string, described: readonly string[]): readonly Fault[] {
   if (!MAY_BE_INEXACT.test(text)) return []
   const faults: Fault[] = []
   // Not recursive, because a body may be as deep as it is long.
   const left: [value: unknown, pointer: string][] = [[value, '']]
-  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+  for (let next = left.pop(); next !== undefined && faults.length < MAX_FAULTS; next = left.pop()) {
     const [found, pointer] = next
     if (typeof found === 'number' && !isExact(found)) faults.push({ pointer, detail: TOO_LARGE })
     else if (typeof found === 'string' && HALF_PAIR.test(found)) faults.push({ pointer, detail: NOT_UNICODE })
     else if (typeof found === 'object' && found !== null) {
       for (const [name, member] of Object.entries(found)) {
+        if (found === value && !described.includes(name)) continue
+        if (faults.length === MAX_FAULTS) break
         if (HALF_PAIR.test(name)) faults.push({ pointer, detail: `has a field whose name ${NOT_UNICODE}` })
         else left.push([member, `${pointer}/${escapeToken(name)}`])
       }

@@ -7,7 +7,7 @@ import type { Schema } from './schema.ts'
 export interface Caller {
   /** The caller sees only the data of this tenant. null: the installation itself. */
   readonly tenant: Tenant
-  /** The token's `azp`, `client_id` or `sub`; `trusted-network` for a request without a token. */
+  /** The client that the token names, or its `sub`; `trusted-network` for a request without a token. */
   readonly clientId: string
   /** Issuer of the token; absent for a request without a token. */
   readonly issuer?: string

@@ -6,9 +6,9 @@ import express, { type Request } from 'express'
 const app = express()
 
 /** A request of Express that no client sent. */
-export function requestWith(authorization: string): Request {
+export function requestWith(authorization: string, url = '/', host = 'api'): Request {
   const message = new IncomingMessage(new Socket())
-  Object.assign(message, { method: 'GET', url: '/', headers: { host: 'api', authorization } })
+  Object.assign(message, { method: 'GET', url, headers: { host, authorization } })
   return Object.setPrototypeOf(message, app.request) as Request
 }
 

@@ -1,6 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram'
 import dns from 'node:dns'
 import { once } from 'node:events'
+import { rmSync } from 'node:fs'
 import { rename, writeFile } from 'node:fs/promises'
 import type { LookupFunction } from 'node:net'
 import { join } from 'node:path'
@@ -68,7 +69,10 @@ beforeEach(async () => {
   lookup = lookupWithin(TIMEOUT_MS)
 })
 
-afterEach(() => nameServer.close())
+afterEach(() => {
+  nameServer.close()
+  rmSync(folder, { recursive: true, force: true })
+})
 
 /** @param timeoutMs of one query */
 const lookupWithin = (timeoutMs: number, hasIpv4 = true): LookupFunction =>

@@ -167,7 +167,7 @@ export interface Schemas {
     at: string;
     /** The action. Later versions may add actions that are not listed for the `action` parameter. */
     action: string;
-    /** The client: the token's `azp`, `client_id` or `sub`, or `trusted-network` for a request admitted by its address. `switchhook` without an issuer: the service itself, which deleted an unused pull subscription. */
+    /** The client that the token names in `azp`, `client_id`, `appid` or `cid`, or else its `sub`; `trusted-network` for a request admitted by its address. `switchhook` without an issuer: the service itself, which deleted an unused pull subscription. */
     clientId: string;
     /** The token's `sub` if it differs from the client. */
     subject: string | null;
@@ -733,7 +733,7 @@ export interface Schemas {
     tenant: string | null;
     /** The token's `sub`; the client if the token has none. */
     subject: string;
-    /** The client: the token's `azp`, `client_id` or `sub`, or `trusted-network` for a request without a token. */
+    /** The client that the token names in `azp`, `client_id`, `appid` or `cid`, or else its `sub`; `trusted-network` for a request without a token. */
     clientId: string;
     /** The roles of the caller, the least first. A role includes the ones before it. */
     roles: ("viewer" | "operator" | "admin")[];

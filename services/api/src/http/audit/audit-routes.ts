@@ -22,7 +22,7 @@ const entrySchema = completeComponent(
       'subscription.changed',
     ),
     clientId: text(
-      "The client: the token's `azp`, `client_id` or `sub`, or `trusted-network` for a request admitted by its address. `switchhook` without an issuer: the service itself, which deleted an unused pull subscription.",
+      'The client that the token names in `azp`, `client_id`, `appid` or `cid`, or else its `sub`; `trusted-network` for a request admitted by its address. `switchhook` without an issuer: the service itself, which deleted an unused pull subscription.',
       'acme-app',
     ),
     subject: orNull(text("The token's `sub` if it differs from the client.", null)),

@@ -29,7 +29,8 @@ const otherJwk = otherKey.export({ format: 'jwk' }) as Key
 const setOf = (...keys: Key[]): KeySet => ({ keys, unreadable: 0 })
 const keys = setOf({ ...jwk, kid: 'a', alg: 'ES256' })
 
-const verifyToken = remembering([{ issuer: ISSUER, audience: 'switchhook', tenant: 'acme', keysFor: async () => keys }])
+const acme = { issuer: ISSUER, audience: 'switchhook', tenant: 'acme', keysFor: async () => keys }
+const verifyToken = remembering([acme])
 
 const signed = (header: object, claims: unknown): string => signedWith(privateKey, header, claims)
 
@@ -63,6 +64,17 @@ test.each([
     expiresAtMs: expect.any(Number),
     ...named,
   })
+})
+
+test.each([
+  ['http://api/api/v1/me', 'api'],
+  ['http://api:8080/api/v1/me', 'api:8080'],
+  ['/api/v1/me?access_token=other', 'api'],
+  ['/api/v1/me', "api's"],
+])('only the header decides about a request of %s from the host %s', async (url, host) => {
+  const authorization = `Bearer  ${signed(HEADER, claims())}`
+  const verify = createVerifyToken([acme])
+  await expect(verify(requestWith(authorization, url, host))).resolves.toMatchObject({ caller: { clientId: 'crm' } })
 })
 
 test('a token that was accepted is rejected once its key is withdrawn', async () => {

@@ -49,7 +49,7 @@ const KEY_TYPES: Readonly<Record<string, string>> = { RS: 'RSA', PS: 'RSA', ES: 
 export function createVerifyToken(issuers: readonly TrustedIssuer[]) {
   const verifiers = new Map(issuers.map((issuer) => [issuer.issuer, createVerifier(issuer)]))
   return async (request: Request): Promise<VerifiedToken> => {
-    const token = /^bearer ([^ ]+)$/i.exec(request.headers.authorization ?? '')?.[1]
+    const token = /^bearer +([^ ]+)$/i.exec(request.headers.authorization ?? '')?.[1]
     if (token === undefined) throw new Unauthorized('The Authorization header does not carry a bearer token')
     const unverified = peek(token)
     if (!ALGORITHM.test(unverified.algorithm)) {
@@ -57,9 +57,20 @@ export function createVerifyToken(issuers: readonly TrustedIssuer[]) {
     }
     const verify = verifiers.get(unverified.issuer)
     if (verify === undefined) throw new Unauthorized('The issuer of the token is not accepted')
-    return verify(request, unverified)
+    return verify(withTokenOnly(request, token), unverified)
   }
 }
+
+/**
+ * The request as the library must see it: with the token and nothing else that could refuse it. It looks for a second token in
+ * the query, and refuses hosts, absolute targets and spaces that HTTP allows, because it builds the url for DPoP in any case.
+ */
+const withTokenOnly = (request: Request, token: string): Request =>
+  Object.create(request, {
+    headers: { value: { host: 'api', authorization: `Bearer ${token}` } },
+    originalUrl: { value: '/' },
+    query: { value: {} },
+  }) as Request
 
 function peek(token: string): Unverified {
   try {

@@ -41,7 +41,7 @@ const meSchema = completeComponent('Me', 'The caller, as its token identifies it
   tenant: orNull(text('The tenant whose data the caller sees; null: the installation itself.', 'acme')),
   subject: text("The token's `sub`; the client if the token has none.", 'acme-viewer'),
   clientId: text(
-    "The client: the token's `azp`, `client_id` or `sub`, or `trusted-network` for a request without a token.",
+    'The client that the token names in `azp`, `client_id`, `appid` or `cid`, or else its `sub`; `trusted-network` for a request without a token.',
     'console',
   ),
   roles: list(

@@ -1,12 +1,10 @@
 import { AppError, toProblem, Unavailable } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
 import type { ErrorRequestHandler } from 'express'
+import { MAX_FAULTS } from '../exact-values.ts'
 import { BEARER_CHALLENGE, HeaderedError } from '../headered-error.ts'
 import { sendJson } from '../send.ts'
 import { requestContextOf } from './observe-requests.ts'
-
-/** A hostile body can have thousands of faults. */
-const MAX_FAULTS = 50
 
 /** Long enough for RabbitMQ or Redis to elect a new leader, short enough for a waiting person. */
 const RETRY_AFTER_SECONDS = '5'

@@ -1,7 +1,7 @@
 import { newCallId } from '@switchhook/contracts'
-import { AriUnavailable } from './ari-client.ts'
+import { AriUnavailable } from '../ari/ari-client.ts'
+import { MARK_VARIABLE } from '../ari/channel-mark.ts'
 import { type CarryOutDeps, carryOut } from './carry-out.ts'
-import { MARK_VARIABLE } from './channel-mark.ts'
 
 /**
  * Records the variables that are set and the events that are subscribed to. The connection is cut before request `cutAt`.

@@ -1,6 +1,6 @@
+import { type AriClient, channelPath } from '../ari/ari-client.ts'
+import type { AriChannel } from '../ari/ari-model.ts'
 import type { AsteriskSettings } from '../asterisk-config.ts'
-import { type AriClient, channelPath } from './ari-client.ts'
-import type { AriChannel } from './ari-model.ts'
 
 /**
  * Sends a ringing or held phone a NOTIFY with `Event: talk`, which makes it answer or resume. This needs the manager

@@ -1,10 +1,10 @@
 import { WITHHELD } from '@switchhook/platform'
+import { type AriClient, applicationPath, bridgePath, channelPath, type Query } from '../ari/ari-client.ts'
+import { DIALLED_VARIABLE, MARK_VARIABLE, markOf, type SessionName } from '../ari/channel-mark.ts'
 import type { OpenLines } from '../open-lines.ts'
 import type { Parties } from '../parties.ts'
 import type { Action } from '../session/action.ts'
 import type { Input } from '../session/input.ts'
-import { type AriClient, applicationPath, bridgePath, channelPath, type Query } from './ari-client.ts'
-import { DIALLED_VARIABLE, MARK_VARIABLE, markOf, type SessionName } from './channel-mark.ts'
 
 export interface CarryOutDeps extends Pick<Parties, 'endpointOf' | 'shownAs' | 'cliOf' | 'defaultNumber'> {
   readonly ari: AriClient
