@@ -37,7 +37,11 @@ interface Usage {
   /** Bytes read from the socket before the last request. */
   bytesBefore: number
   readonly head: AnswerHead
+  /** It was open before its first request: the server may have closed it meanwhile, as it closes one between requests. */
+  hasWaited: boolean
 }
+
+const isReused = ({ requests, hasWaited }: Usage): boolean => requests > 1 || hasWaited
 
 /** How the connection was used on which a request failed. */
 export interface Use {
@@ -96,7 +100,7 @@ export function openConnections(options: ConnectionOptions) {
         socket.destroy()
         return callback(codedError(BLOCKED_ADDRESS, `the address ${socket.remoteAddress} is blocked`), null)
       }
-      const usage: Usage = { requests: 0, bytesBefore: 0, head: readAnswerHead() }
+      const usage: Usage = { requests: 0, bytesBefore: 0, head: readAnswerHead(), hasWaited: false }
       usages.set(socket, usage)
       filterReads(socket, (chunk) => {
         reading = usage
@@ -105,12 +109,13 @@ export function openConnections(options: ConnectionOptions) {
       let alert: Error | undefined
       socket.on('error', (broken) => {
         if (isTlsError(broken)) alert ??= broken
-        const isReused = usage.requests > 1
         const isUnanswered = socket.bytesRead === usage.bytesBefore
-        failed.set(broken, { isReused, isUnanswered, status: usage.head.status(), alert })
+        failed.set(broken, { isReused: isReused(usage), isUnanswered, status: usage.head.status(), alert })
         if (isStray(broken)) strays.set(origin, true)
       })
       callback(null, socket)
+      // Undici writes the request that it connects for within the call.
+      usage.hasWaited = usage.requests === 0
     })
   }
   // No timeouts of undici: each attempt has its own deadline.
@@ -132,8 +137,8 @@ export function openConnections(options: ConnectionOptions) {
     fresh,
     /** How the connection was used that ended with this error. Undefined: it was never open. */
     useOf: (error: Error): Use | undefined => failed.get(error),
-    /** Whether the answer that is being read is that of a second or later request of its connection. For `onResponseStart`. */
-    isReused: (): boolean => reading !== undefined && reading.requests > 1,
+    /** Whether the answer that is being read came on a connection that was open before its request. For `onResponseStart`. */
+    isReused: (): boolean => reading !== undefined && isReused(reading),
     /** Whether this endpoint has lately sent something on a kept connection that was no answer. */
     sendsStrays: (origin: string): boolean => strays.size > 0 && strays.has(origin),
     noteStray: (origin: string): void => void strays.set(origin, true),

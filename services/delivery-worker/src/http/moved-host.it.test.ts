@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
-import type { AddressInfo, LookupFunction } from 'node:net'
+import type { AddressInfo, LookupFunction, Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { createAddressGuard } from '@switchhook/egress'
 import { eventually } from '@switchhook/testkit'
@@ -84,4 +84,23 @@ test('renewed connections are closed, and without traffic none is left', async (
   await postUntil(() => lookUps >= 4)
   expect(await connectionsOf(servers[0])).toBeLessThanOrEqual(2)
   await eventually(async () => expect(await connectionsOf(servers[0])).toBe(0), { timeoutMs: 10_000 })
+})
+
+test('a renewed connection that the server closes as its first request arrives costs no attempt', async () => {
+  let resets = 0
+  const impatient = await listen('127.0.0.2', port, (_request, response) => response.writeHead(204).end())
+  impatient.on('connection', (socket: Socket) => {
+    const openedAt = performance.now()
+    socket.prependOnceListener('data', () => {
+      if (performance.now() - openedAt < 100) return
+      resets += 1
+      socket.resetAndDestroy()
+    })
+  })
+  address = '127.0.0.2'
+  for (let posts = 0; posts < 5; posts += 1) {
+    await expect(post()).resolves.toMatchObject({ kind: 'delivered' })
+    await wait(250)
+  }
+  expect(resets).toBeGreaterThan(0)
 })
