@@ -8,7 +8,11 @@ export const VERSIONS = {
   schemathesis: '4.32.5',
   typescript: '5.9.3',
   tokio: '1.47.1',
+  axum: '0.8.6',
 } as const
+
+/** The libraries of Standard Webhooks that docs/clients.md names. */
+const STANDARD_WEBHOOKS = { java: '1.2.0', go: '0.0.1', python: '1.1.0', typescript: '1.1.1', rust: '1.0.1' } as const
 
 /** One generator. Its steps are scripts of bash, which run in a folder of its own. */
 export interface Language {
@@ -23,6 +27,8 @@ export interface Language {
   readonly marks?: string
   /** Compiles and runs the example of docs/clients.md. Variable: EXAMPLE, its file. */
   readonly example?: string
+  /** Its receiver on docs/clients.md: a text by which it is found, and what compiles and starts it. Variable: EXAMPLE. */
+  readonly receiver?: { readonly marks: string; readonly start: string }
 }
 
 /** Without tests and pages, which nothing reads. */
@@ -33,6 +39,8 @@ const PYTHON = 'test -x venv/bin/python || python3 -m venv venv'
 /** The file of its own keeps npm from the packages of this repository. */
 const NPM = (...packages: string[]): string =>
   `test -e node_modules/.done || { echo '{"private":true}' > package.json && npm install --silent --no-audit --no-fund --save-exact ${packages.join(' ')} && touch node_modules/.done; }`
+const TSC_NODE =
+  'node_modules/.bin/tsc --strict --target es2022 --module commonjs --moduleResolution node10 --skipLibCheck --types node --outDir out'
 
 export const LANGUAGES: readonly Language[] = [
   {
@@ -44,6 +52,11 @@ export const LANGUAGES: readonly Language[] = [
       javac -cp "target/classes:$(cat classpath)" -d target/classes "$PROGRAMS/java/Program.java"`,
     run: 'java -cp "client/target/classes:$(cat client/classpath)" Program',
     example: 'cp "$EXAMPLE" Example.java && java -cp "client/target/classes:$(cat client/classpath)" Example.java',
+    receiver: {
+      marks: 'com.standardwebhooks',
+      start: `mvn -q -B dependency:copy -Dartifact=com.standardwebhooks:standardwebhooks:${STANDARD_WEBHOOKS.java} -DoutputDirectory=libraries
+        cp "$EXAMPLE" Receiver.java && exec java -cp "client/target/classes:libraries/*:$(cat client/classpath)" Receiver.java`,
+    },
   },
   {
     name: 'Go, openapi-generator go',
@@ -54,6 +67,11 @@ export const LANGUAGES: readonly Language[] = [
       cd client && go get github.com/google/uuid@v1.6.0 && go mod tidy && go vet ./... && go build -o program/program ./program`,
     run: 'client/program/program',
     example: 'mkdir -p client/example && cp "$EXAMPLE" client/example/main.go && cd client && go run ./example',
+    receiver: {
+      marks: 'standardwebhooks.NewWebhook',
+      start: `mkdir -p client/receiver && cp "$EXAMPLE" client/receiver/main.go && cd client
+        go get github.com/standard-webhooks/standard-webhooks/libraries@v${STANDARD_WEBHOOKS.go} && go build -o receiver/receiver ./receiver && exec receiver/receiver`,
+    },
   },
   {
     name: 'Python, openapi-generator python',
@@ -63,6 +81,10 @@ export const LANGUAGES: readonly Language[] = [
       ${PYTHON} && venv/bin/pip install -q ./client && venv/bin/python -W error -m compileall -q client/openapi_client`,
     run: 'venv/bin/python "$PROGRAMS/python/program.py"',
     example: 'venv/bin/python "$EXAMPLE"',
+    receiver: {
+      marks: 'from standardwebhooks',
+      start: `venv/bin/pip install -q standardwebhooks==${STANDARD_WEBHOOKS.python} && exec venv/bin/python "$EXAMPLE"`,
+    },
   },
   {
     name: 'TypeScript, openapi-generator typescript-fetch',
@@ -70,11 +92,14 @@ export const LANGUAGES: readonly Language[] = [
     needs: ['java', 'npm'],
     build: `${generate('typescript-fetch')}
       cp "$PROGRAMS/typescript-fetch/program.ts" client/
-      ${NPM(`typescript@${VERSIONS.typescript}`, '@types/node@24')}
-      node_modules/.bin/tsc --strict --target es2022 --module commonjs --moduleResolution node10 --skipLibCheck --types node --outDir out client/program.ts`,
+      ${NPM(`typescript@${VERSIONS.typescript}`, '@types/node@24', `standardwebhooks@${STANDARD_WEBHOOKS.typescript}`)}
+      ${TSC_NODE} client/program.ts`,
     run: 'node out/program.js',
-    example:
-      'cp "$EXAMPLE" client/example.ts && node_modules/.bin/tsc --strict --target es2022 --module commonjs --moduleResolution node10 --skipLibCheck --types node --outDir out client/example.ts && node out/example.js',
+    example: `cp "$EXAMPLE" client/example.ts && ${TSC_NODE} client/example.ts && node out/example.js`,
+    receiver: {
+      marks: "from 'standardwebhooks'",
+      start: `cp "$EXAMPLE" client/receiver.ts && ${TSC_NODE} client/receiver.ts && exec node out/receiver.js`,
+    },
   },
   {
     name: 'Rust, openapi-generator rust',
@@ -82,12 +107,17 @@ export const LANGUAGES: readonly Language[] = [
     needs: ['java', 'cargo'],
     build: `${generate('rust')}
       mkdir client/examples && cp "$PROGRAMS/rust/main.rs" client/examples/program.rs
-      cd client && printf '[dev-dependencies]\\ntokio = { version = "=${VERSIONS.tokio}", features = ["full"] }\\n' >> Cargo.toml
+      cd client && printf '[dev-dependencies]\\ntokio = { version = "=${VERSIONS.tokio}", features = ["full"] }\\naxum = "=${VERSIONS.axum}"\\nstandardwebhooks = "=${STANDARD_WEBHOOKS.rust}"\\n' >> Cargo.toml
       cp ../Cargo.lock . 2>/dev/null || true
       CARGO_PROFILE_DEV_DEBUG=0 CARGO_TARGET_DIR=../target cargo build -q --example program && cp Cargo.lock ..`,
     run: 'target/debug/examples/program',
     example:
       'cp "$EXAMPLE" client/examples/example.rs && cd client && CARGO_PROFILE_DEV_DEBUG=0 CARGO_TARGET_DIR=../target cargo run -q --example example',
+    receiver: {
+      marks: 'use standardwebhooks',
+      start:
+        'cp "$EXAMPLE" client/examples/receiver.rs && cd client && export CARGO_PROFILE_DEV_DEBUG=0 CARGO_TARGET_DIR=../target && cargo build -q --example receiver && exec ../target/debug/examples/receiver',
+    },
   },
   {
     name: 'Python, openapi-python-client',

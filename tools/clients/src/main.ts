@@ -1,14 +1,17 @@
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { delimiter, join, resolve } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { readStackOptions, startStack, stopStack } from '@switchhook/local'
 import { repository } from '@switchhook/test-servers'
 import { startChangedAnswers } from './changed-answers.ts'
-import { LANGUAGES, type Language, VERSIONS } from './languages.ts'
+import { fetchGenerator } from './fetch-generator.ts'
+import { LANGUAGES, type Language } from './languages.ts'
 import { runStep } from './run-step.ts'
 import { runSchemathesis } from './schemathesis.ts'
+import { freePort, tryReceiver } from './try-receiver.ts'
 
 const BUILD_MINUTES = 8
 const RUN_MINUTES = 2
@@ -20,6 +23,12 @@ const build = { DOCUMENT: documentFile, PROGRAMS: join(repository, 'tools/client
 
 const page = readFileSync(join(repository, 'docs/clients.md'), 'utf8')
 const examples = [...page.matchAll(/^```\w+\n(.*?)^```$/gms)].map(([, code = '']) => code)
+
+const exampleWith = (marks: string): string => {
+  const code = examples.find((one) => one.includes(marks))
+  if (code === undefined) throw new Error(`docs/clients.md has no example with ${marks}`)
+  return code
+}
 
 const counts = { passed: 0, failed: 0 }
 
@@ -43,18 +52,6 @@ const isThere = (program: string): boolean =>
 
 const missingOf = ({ needs }: Language): string[] => needs.filter((program) => !isThere(program))
 
-async function fetchGenerator(): Promise<void> {
-  const jar = join(tools, 'openapi-generator-cli.jar')
-  const named = `${jar}.${VERSIONS.openapiGenerator}`
-  if (existsSync(named)) return
-  const path = `org/openapitools/openapi-generator-cli/${VERSIONS.openapiGenerator}/openapi-generator-cli-${VERSIONS.openapiGenerator}.jar`
-  const answer = await fetch(`https://repo1.maven.org/maven2/${path}`)
-  if (!answer.ok) throw new Error(`the generator cannot be downloaded: ${answer.status}`)
-  writeFileSync(`${jar}.part`, Buffer.from(await answer.arrayBuffer()))
-  renameSync(`${jar}.part`, jar)
-  writeFileSync(named, '')
-}
-
 async function tokenOf(url: string): Promise<string> {
   const form = {
     grant_type: 'client_credentials',
@@ -76,7 +73,7 @@ for (const language of wanted) {
   if (missing.length > 0) console.log(`  SKIPPED ${language.name}: there is no ${missing.join(' and no ')}`)
 }
 const runnable = wanted.filter((language) => missingOf(language).length === 0)
-if (runnable.some(({ needs }) => needs.includes('java'))) await fetchGenerator()
+if (runnable.some(({ needs }) => needs.includes('java'))) await fetchGenerator(tools)
 
 // The stack comes first: the compilers would slow down its start.
 const env = {
@@ -92,7 +89,14 @@ const stop = () => stopStack(options.home, () => undefined, { discardData: true 
 await stop()
 const { urls } = await startStack(options, env, () => undefined)
 const api = urls.apis[0] ?? ''
-const hook = createServer((request, response) => void request.resume().once('end', () => response.writeHead(400).end()))
+/** The body of the last delivery, which the receivers of docs/clients.md get. */
+let delivered = Buffer.alloc(0)
+const hook = createServer((request, response) => {
+  void (async () => {
+    delivered = await buffer(request)
+    response.writeHead(400).end()
+  })()
+})
 await once(hook.listen(0, '127.0.0.1'), 'listening')
 const changed = await startChangedAnswers(api, JSON.parse(readFileSync(documentFile, 'utf8')) as never)
 try {
@@ -115,14 +119,21 @@ try {
     await report(`${language.name}: every step of the program`, async () => {
       await runStep(script, folder, { ...build, ...run }, RUN_MINUTES)
     })
-    const { example, marks = '' } = language
+    const { example, marks = '', receiver } = language
     if (example === undefined) continue
+    const file = join(folder, 'example.txt')
+    const env = { ...build, ...run, EXAMPLE: file }
     await report(`${language.name}: the example of docs/clients.md`, async () => {
-      const code = examples.find((one) => one.includes(marks))
-      if (code === undefined) throw new Error(`docs/clients.md has no example with ${marks}`)
-      const file = join(folder, 'example.txt')
-      writeFileSync(file, code.replaceAll('https://switchhook.example.com', api))
-      await runStep(example, folder, { ...build, ...run, EXAMPLE: file }, RUN_MINUTES)
+      writeFileSync(file, exampleWith(marks).replaceAll('https://switchhook.example.com', api))
+      await runStep(example, folder, env, RUN_MINUTES)
+    })
+    if (receiver === undefined) continue
+    await report(`${language.name}: the receiver of docs/clients.md`, async () => {
+      const port = await freePort()
+      writeFileSync(file, exampleWith(receiver.marks).replace('8080', String(port)))
+      const start = (secret: string, stopped: AbortSignal) =>
+        runStep(receiver.start, folder, { ...env, WEBHOOK_SECRET: secret }, RUN_MINUTES, stopped)
+      await tryReceiver(start, port, delivered)
     })
   }
   if (only === undefined || /schemathesis/i.test(only)) {

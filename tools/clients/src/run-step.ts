@@ -1,9 +1,16 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
-/** Runs a script of bash. Resolves to its output. @throws Error with the end of its output if it fails */
-export async function runStep(script: string, cwd: string, env: NodeJS.ProcessEnv, minutes: number): Promise<string> {
-  const signal = AbortSignal.timeout(minutes * 60_000)
+/** Runs a script of bash. Resolves to its output. @throws Error with the end of its output if it fails, AbortError */
+export async function runStep(
+  script: string,
+  cwd: string,
+  env: NodeJS.ProcessEnv,
+  minutes: number,
+  stopped?: AbortSignal,
+): Promise<string> {
+  const timeout = AbortSignal.timeout(minutes * 60_000)
+  const signal = stopped ? AbortSignal.any([stopped, timeout]) : timeout
   const child = spawn('bash', ['--norc', '-eo', 'pipefail', '-c', script], {
     cwd,
     env: { ...process.env, ...env },
