@@ -1,6 +1,9 @@
 import { inexactValues } from './exact-values.ts'
 
-const faultsOf = (text: string) => inexactValues(JSON.parse(text), text)
+const faultsOf = (text: string, described?: readonly string[]) => {
+  const value = JSON.parse(text) as object
+  return inexactValues(value, text, described ?? Object.keys(value))
+}
 
 test.each([
   ['{"numeric":["<",1e400]}', '/numeric/1'],
@@ -18,6 +21,11 @@ test.each([
   [String.raw`"\udfff\ud800"`, ''],
 ])('%s is a text that is not Unicode', (text, pointer) => {
   expect(faultsOf(text)).toEqual([{ pointer, detail: expect.stringContaining('surrogate') as string }])
+})
+
+test('a field that the schema does not describe is ignored, whatever it holds', () => {
+  expect(faultsOf('{"other":1e400,"deep":{"a":"\\ud83d"}}', ['known'])).toEqual([])
+  expect(faultsOf('{"other":1e400,"known":1e400}', ['known'])).toMatchObject([{ pointer: '/known' }])
 })
 
 test('a field whose name is not Unicode is named by its place', () => {

@@ -10,8 +10,9 @@ export const MAX_FAULTS = 50
  * The values of a JSON text that would be stored and sent otherwise than they were written: numbers that a double cannot
  * hold, and texts with half of a surrogate pair, which strict parsers and stores refuse.
  * @param text the source of the value, which tells at little cost that there is none
+ * @param described the fields of the body that count: the others are ignored, or refused as unknown
  */
-export function inexactValues(value: unknown, text: string): readonly Fault[] {
+export function inexactValues(value: unknown, text: string, described: readonly string[]): readonly Fault[] {
   if (!MAY_BE_INEXACT.test(text)) return []
   const faults: Fault[] = []
   // Not recursive, because a body may be as deep as it is long.
@@ -22,6 +23,7 @@ export function inexactValues(value: unknown, text: string): readonly Fault[] {
     else if (typeof found === 'string' && HALF_PAIR.test(found)) faults.push({ pointer, detail: NOT_UNICODE })
     else if (typeof found === 'object' && found !== null) {
       for (const [name, member] of Object.entries(found)) {
+        if (found === value && !described.includes(name)) continue
         if (faults.length === MAX_FAULTS) break
         if (HALF_PAIR.test(name)) faults.push({ pointer, detail: `has a field whose name ${NOT_UNICODE}` })
         else left.push([member, `${pointer}/${escapeToken(name)}`])

@@ -15,6 +15,7 @@ export function createReadBody(route: Route): (request: IncomingMessage) => Prom
   if (route.body === undefined) return () => Promise.resolve(undefined)
   const schema = route.body
   const check = compileSchema<unknown>(schema)
+  const described = Object.keys(schema['properties'] ?? {})
   const validate: NonNullable<Route['validate']> =
     route.validate ?? ((_body, faults) => (faults.length > 0 ? invalidBody(schema, faults) : undefined))
   return async (request) => {
@@ -22,7 +23,7 @@ export function createReadBody(route: Route): (request: IncomingMessage) => Prom
     // Only the end of a chunked body shows that it is empty.
     const body = text === '' ? absentBody(route) : parse(text)
     const result = check(body)
-    const inexact = inexactValues(body, text)
+    const inexact = inexactValues(body, text, described)
     const faults = [...(result.ok ? [] : result.faults), ...inexact]
     // A rule of a route may look at other faults first.
     const error = validate(body, faults) ?? (inexact.length > 0 ? invalidBody(schema, inexact) : undefined)

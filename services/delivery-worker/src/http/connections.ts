@@ -165,9 +165,10 @@ function openThenSecure(
     const opening = open({ hostname, port: Number(port || (isTls ? 443 : 80)) }, (state) => connecting(origin, state))
     // callbackify calls back outside of the promise, so that an error in the callback does not become an unhandled rejection.
     callbackify(() => opening)((error, socket) => {
-      if (error !== null) callback(error, null)
-      else if (isTls) secure({ ...options, httpSocket: socket }, callback)
-      else callback(null, socket)
+      if (error !== null) return callback(error, null)
+      if (!isTls) return callback(null, socket)
+      connecting(origin, () => 'the TLS handshake has not ended')
+      secure({ ...options, httpSocket: socket }, callback)
     })
   }
 }

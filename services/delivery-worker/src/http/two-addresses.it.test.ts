@@ -66,6 +66,19 @@ test('an attempt that reaches no address in time names those that it tried', asy
   })
 })
 
+test('an attempt whose TLS handshake does not end in time says so', async () => {
+  await client.close()
+  client = aClient(300)
+  addresses = ['127.0.0.1']
+  const silent = createServer()
+  await once(silent.listen(0, '127.0.0.1'), 'listening')
+  const { port } = silent.address() as AddressInfo
+  const outcome = await client.post(aDelivery({ url: `https://two.example:${port}/` }), 1)
+  silent.close()
+  const detail = 'the TLS handshake has not ended'
+  expect(outcome).toEqual({ kind: 'unreachable', reason: 'timeout', detail })
+})
+
 test('an attempt that every address refuses names each', async () => {
   const server = createServer()
   await once(server.listen(0, '127.0.0.1'), 'listening')
