@@ -13,7 +13,8 @@ const DEFAULTS = { memory: '0.4', disk: '"50MB"' } as const
 type Kind = keyof typeof SETTERS
 
 /**
- * RabbitMQ's resource alarms. An alarm affects the whole broker: raise one only in a test that runs alone, and clear it.
+ * RabbitMQ's resource alarms. An alarm affects the whole broker: raise one only in a test that runs alone, clear it there, and
+ * once more after all tests of the file, because a test that ran out of time may not have got that far.
  * @returns undefined if the broker was given by AMQP_URL, because its settings must not be changed
  */
 export function brokerAlarm() {
@@ -23,7 +24,7 @@ export function brokerAlarm() {
   const set = async (kind: Kind, limit: string): Promise<void> => {
     // The commands for this return before the alarm has reached the connections. Asking for the alarms waits until it has.
     const all = [...args, 'eval', `ok = ${SETTERS[kind]}(${limit}), rabbit_alarm:get_alarms().`]
-    await promisify(execFile)(command, all, { env: { ...process.env, ...env }, timeout: 20_000 })
+    await promisify(execFile)(command, all, { env: { ...process.env, ...env } })
   }
   const raised = new Set<Kind>()
   return {

@@ -43,6 +43,8 @@ let folder: string
 let lookup: LookupFunction
 /** When questions such as `v4.example 28` are answered, in ms. Infinity: never. */
 let answeredAfterMs: Record<string, number>
+/** Answers that are still to come. */
+let late: Set<NodeJS.Timeout>
 /** Questions that the name server answers with SERVFAIL. */
 let failing: Set<string>
 
@@ -50,6 +52,7 @@ beforeEach(async () => {
   questions = []
   answeredAfterMs = {}
   failing = new Set()
+  late = new Set()
   folder = temporaryFolder('lookup-')
   nameServer = createSocket('udp4', (question, from) => {
     const { name, type } = parseQuestion(question)
@@ -62,7 +65,7 @@ beforeEach(async () => {
     const addresses = (type === A ? KNOWN : KNOWN_V6)[name] ?? []
     const answer = (): void => nameServer.send(answerTo(question, type, addresses), from.port, from.address)
     if (afterMs === 0) answer()
-    else if (afterMs < Infinity) setTimeout(answer, afterMs)
+    else if (afterMs < Infinity) late.add(setTimeout(answer, afterMs))
   })
   nameServer.bind(0, '127.0.0.1')
   await once(nameServer, 'listening')
@@ -70,6 +73,7 @@ beforeEach(async () => {
 })
 
 afterEach(() => {
+  for (const timer of late) clearTimeout(timer)
   nameServer.close()
   rmSync(folder, { recursive: true, force: true })
 })

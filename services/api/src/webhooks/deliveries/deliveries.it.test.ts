@@ -30,6 +30,7 @@ const DELIVERIES = '/api/v1/webhooks/deliveries'
 
 const alarm = brokerAlarm()
 const testWithAlarm = alarm === undefined ? test.skip : test
+afterAll(() => alarm?.clear())
 
 let surroundings: Surroundings<'acme' | 'globex'>
 let wire: TcpProxy
@@ -468,21 +469,17 @@ describe('sending again', () => {
     await eventually(() => expect(due).toMatchObject([{ deliveryId: parked.deliveryId, run: 2, attempt: 2 }]))
   })
 
-  testWithAlarm(
-    'during an alarm of the private broker answers 503 within seconds',
-    async () => {
-      const parked = await park(await subscribe())
+  testWithAlarm('during an alarm of the private broker answers 503 within seconds', async () => {
+    const parked = await park(await subscribe())
+    try {
       await alarm?.raise('memory')
-      try {
-        const startedAt = performance.now()
-        expect((await redeliver(parked.deliveryId)).status).toBe(503)
-        expect(performance.now() - startedAt).toBeLessThan(5_000)
-      } finally {
-        await alarm?.clear()
-      }
-      await eventually(async () => expect((await redeliver(parked.deliveryId)).status).toBe(202))
-      await eventually(() => expect(due).toContainEqual(expect.objectContaining({ deliveryId: parked.deliveryId })))
-    },
-    60_000,
-  )
+      const startedAt = performance.now()
+      expect((await redeliver(parked.deliveryId)).status).toBe(503)
+      expect(performance.now() - startedAt).toBeLessThan(5_000)
+    } finally {
+      await alarm?.clear()
+    }
+    await eventually(async () => expect((await redeliver(parked.deliveryId)).status).toBe(202))
+    await eventually(() => expect(due).toContainEqual(expect.objectContaining({ deliveryId: parked.deliveryId })))
+  })
 })
