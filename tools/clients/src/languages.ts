@@ -61,7 +61,7 @@ export const LANGUAGES: readonly Language[] = [
   {
     name: 'Go, openapi-generator go',
     marks: 'switchhook.NewConfiguration',
-    needs: ['java', 'go'],
+    needs: ['java', 'mvn', 'go'],
     build: `${generate('go')}
       mkdir client/program && cp "$PROGRAMS/go/main.go" client/program/
       cd client && go get github.com/google/uuid@v1.6.0 && go mod tidy && go vet ./... && go build -o program/program ./program`,
@@ -76,7 +76,7 @@ export const LANGUAGES: readonly Language[] = [
   {
     name: 'Python, openapi-generator python',
     marks: 'import openapi_client',
-    needs: ['java', 'python3'],
+    needs: ['java', 'mvn', 'python3'],
     build: `${generate('python')}
       ${PYTHON} && venv/bin/pip install -q ./client && venv/bin/python -W error -m compileall -q client/openapi_client`,
     run: 'venv/bin/python "$PROGRAMS/python/program.py"',
@@ -89,7 +89,7 @@ export const LANGUAGES: readonly Language[] = [
   {
     name: 'TypeScript, openapi-generator typescript-fetch',
     marks: "from './index'",
-    needs: ['java', 'npm'],
+    needs: ['java', 'mvn', 'npm'],
     build: `${generate('typescript-fetch')}
       cp "$PROGRAMS/typescript-fetch/program.ts" client/
       ${NPM(`typescript@${VERSIONS.typescript}`, '@types/node@24', `standardwebhooks@${STANDARD_WEBHOOKS.typescript}`)}
@@ -104,7 +104,7 @@ export const LANGUAGES: readonly Language[] = [
   {
     name: 'Rust, openapi-generator rust',
     marks: 'use openapi::',
-    needs: ['java', 'cargo'],
+    needs: ['java', 'mvn', 'cargo'],
     build: `${generate('rust')}
       mkdir client/examples && cp "$PROGRAMS/rust/main.rs" client/examples/program.rs
       cd client && printf '[dev-dependencies]\\ntokio = { version = "=${VERSIONS.tokio}", features = ["full"] }\\naxum = "=${VERSIONS.axum}"\\nstandardwebhooks = "=${STANDARD_WEBHOOKS.rust}"\\n' >> Cargo.toml
@@ -154,7 +154,7 @@ export const LANGUAGES: readonly Language[] = [
   },
   {
     name: 'C#, openapi-generator csharp',
-    needs: ['java'],
+    needs: ['java', 'mvn'],
     build: `${generate('csharp')}
       if command -v dotnet >/dev/null; then cd client && dotnet build --nologo -v quiet; else echo "NOTE: generated only, because there is no dotnet"; fi`,
   },
