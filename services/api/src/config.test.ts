@@ -96,6 +96,11 @@ test.each<[string, Record<string, string>, string]>([
     'AUTH_ISSUERS: every address must start with https://',
   ],
   [
+    'production with an issuer that is no address',
+    { ...PRODUCTION, AUTH_ISSUERS: JSON.stringify([{ ...ISSUER, issuer: 'https://idp.example:99999' }]) },
+    'AUTH_ISSUERS: every address must start with https:// and be valid',
+  ],
+  [
     'production with keys over http',
     { ...PRODUCTION, AUTH_ISSUERS: JSON.stringify([{ ...ISSUER, jwksUri: 'http://idp.example/keys' }]) },
     'AUTH_ISSUERS: every address must start with https://',

@@ -219,7 +219,7 @@ export const apiRules: readonly Rule<typeof apiFields>[] = [
   ({ NODE_ENV, AUTH_ISSUERS, AUTH_ISSUERS_OVER_HTTP }) =>
     NODE_ENV === 'production' &&
     AUTH_ISSUERS.flatMap(addressesOf).some((url) => isOverHttp(url, AUTH_ISSUERS_OVER_HTTP === 'loopback'))
-      ? 'AUTH_ISSUERS: every address must start with https:// in production; AUTH_ISSUERS_OVER_HTTP=loopback allows those of this machine'
+      ? 'AUTH_ISSUERS: every address must start with https:// and be valid in production; AUTH_ISSUERS_OVER_HTTP=loopback allows those of this machine'
       : undefined,
   secretKeysInProduction,
   ...asteriskRules,
@@ -232,9 +232,9 @@ const addressesOf = ({ issuer, jwksUri, console: { origins = [] } = { clientId: 
 ]
 
 function isOverHttp(url: string, isLoopbackAllowed: boolean): boolean {
-  const { protocol, hostname } = new URL(url)
-  if (protocol === 'https:') return false
-  return !(isLoopbackAllowed && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname))
+  const address = URL.parse(url)
+  if (address?.protocol === 'https:') return false
+  return !(isLoopbackAllowed && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(address?.hostname ?? ''))
 }
 
 /** All tenants of the configured callers; null is the installation itself. */

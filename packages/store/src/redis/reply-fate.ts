@@ -12,8 +12,8 @@ import type { Fate } from '@switchhook/contracts'
 const NOT_EXECUTED =
   /^(ASK|BUSY|CLUSTERDOWN|DENIED|LOADING|MASTERDOWN|MISCONF|MOVED|NOAUTH|NOREPLICAS|NOSCRIPT|OOM|READONLY|TRYAGAIN|WRONGPASS)( |$)/
 
-/** Redis refuses the command before it runs. Within a script, it may have written before. */
-const NOT_PERMITTED = /^NOPERM( |$)/
+/** Redis refuses the command before it runs. A script that meets the refusal may have written before. */
+const NOT_PERMITTED = /^NOPERM(?!.* script: )( |$)/
 
 /** The codes of errors about the stored data or the command's keys. `UNREADABLE` is ours (lua/prelude.lua). */
 const DATA_CODE = /^(BUSYGROUP|CROSSSLOT|NOGROUP|UNREADABLE|WRONGTYPE)( |$)/
