@@ -4,8 +4,13 @@ import { runStep } from './run-step.ts'
 
 const INSTALL_MINUTES = 5
 const RUN_MINUTES = 8
-/** The examples and the limits of every schema take most of it; random requests get the rest. */
-const SECONDS = 180
+/**
+ * Random requests end by time, so that two runs send different ones: they are made on request, in seconds (`FUZZING=180`).
+ * The others are the same in every run.
+ */
+const FUZZING_SECONDS = Number(process.env['FUZZING'] ?? 0)
+const PHASES = ['examples', 'coverage', ...(FUZZING_SECONDS > 0 ? ['fuzzing'] : [])].join(',')
+const MAX_SECONDS = 180 + FUZZING_SECONDS
 
 /** The rules that a schema cannot state: requests that match it and are rejected for this reason. */
 const BEYOND_SCHEMAS: readonly (readonly [operation: RegExp, code: string, fault: RegExp, reason: string])[] = [
@@ -65,7 +70,7 @@ export async function runSchemathesis(
   // A stream never ends. Exit code 1: there are complaints.
   const output = await runStep(
     `venv/bin/schemathesis run "${document}" --url "${API}" -H "Authorization: Bearer $TOKEN" --checks all \
-      --phases examples,coverage,fuzzing --max-examples 3 --max-time ${SECONDS} --seed 1 --request-timeout 60 --no-color \
+      --phases ${PHASES} --max-examples 3 --max-time ${MAX_SECONDS} --seed 1 --request-timeout 60 --no-color \
       --exclude-path-regex /stream$ --suppress-health-check all --output-truncate false || test $? -eq 1`,
     folder,
     { TOKEN },
