@@ -4,7 +4,7 @@ import { createBatch } from './batch.ts'
 /** A reader that is away for longer at the end of a process loses the last lines, and does not delay the end further. */
 const LAST_WAIT_MS = 5_000
 const RETRY_MS = 5
-/** After an error of the descriptor: the disk is full, or nobody reads the pipe any more. */
+/** After an error of the descriptor: the disk is full, or the reader of the pipe has gone. */
 const RETRY_AFTER_ERROR_MS = 1_000
 /** A line waits at most this long: unnoticeable for readers, and several lines of a busy process. */
 const MAX_WAIT_MS = 5

@@ -85,7 +85,7 @@ async function runAll(settings: RunSettings, run: TestRun, progress: Progress, e
   return { kind: 'complete', outcome: { results, again: await repeat(results, runOne), leftovers }, buildMs }
 }
 
-/** Runs the failed files once more, with nothing beside them. */
+/** Runs the failed files once more, alone. */
 async function repeat(
   results: readonly PartResult[],
   runOne: (part: Part) => Promise<PartResult>,

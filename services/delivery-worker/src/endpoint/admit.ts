@@ -39,7 +39,7 @@ export function nextLookMs({ mode, paused, pausedUntil }: Subscription, nowMs: n
  * No *first* attempt is sent after a DELETE, while the subscription is disabled, for an event type that it no longer
  * receives (specification, "Webhook subscriptions", rule 3), or for an event that its filter refuses
  * (`deliveries/wants-first-attempt.ts` in packages/contracts). Fan-out has judged the filter before, but a PATCH may have
- * changed it since, and fan-out of an earlier version does not know filters. If such a delivery was parked without an
+ * changed it since. If such a delivery was parked without an
  * attempt and then redelivered, it is parked again.
  *
  * A first attempt is sent to the subscription's current url. A delivery that has already failed keeps its schedule and its
