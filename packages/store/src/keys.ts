@@ -116,6 +116,9 @@ export const heldKey = (subscription: SubscriptionId): string => `sh:{s:${subscr
 /** zset: held delivery that a client has received → its lease (held-store.ts) · as the list above · api */
 export const leasedKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:leased`
 
+/** hash: held delivery → its lease and the outcome that a client has reported under it (held-store.ts) · each until a worker has recorded it · api, worker */
+export const reportedKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:reported`
+
 /** hash: the last time that the held deliveries came near their limit · PARKED_RETENTION from then · worker */
 export const heldLimitKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:held-limit`
 
