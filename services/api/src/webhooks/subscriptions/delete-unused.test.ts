@@ -85,7 +85,6 @@ test.each<[string, Parameters<typeof fall>, string[]]>([
   ['somebody received a moment ago', [present, NOW - 10 * MINUTE, NOW - 1_000], ['again in 59000']],
   ['the same setting was sent again', [present, NOW - 1_000, NOW - 10 * MINUTE], ['again in 59000']],
   ['another setting is stored, with a timer of its own', [present, NOW - 10 * MINUTE, null, { seconds: 600 }], []],
-  ['the timer is of an earlier version', [present, NOW - 10 * MINUTE, null, { seconds: null }], ['again in 60000']],
   ['the setting was removed', [kept, NOW - MINUTE, null], []],
   [
     'a client has what it received long ago',

@@ -18,8 +18,8 @@ interface Payload {
   readonly subscriptionId: SubscriptionId
   /** Milliseconds since 1970: unused since then, unless a client has received later. */
   readonly sinceMs: number
-  /** The setting that the timer belongs to. Absent in timers of earlier versions. */
-  readonly seconds?: number
+  /** The setting that the timer belongs to. */
+  readonly seconds: number
   /** Set before the deletion: a process that dies after it leaves this timer, whose next run makes the audit entry. */
   readonly isLast?: boolean
 }
@@ -62,8 +62,6 @@ export const createDeleteUnused =
     const watched = await subscriptions.find(tenant, id)
     if (watched === undefined && isLast) return conclude()
     if (watched?.deleteAfterUnusedSeconds === undefined) return
-    // Of an earlier version. The setting may have another timer by now, so the whole time begins again.
-    if (seconds === undefined) return watchUse(state, watched, now())
     if (seconds !== watched.deleteAfterUnusedSeconds) return
     const [{ lastAtMs }, { leased }] = await Promise.all([pullers.find(id, now()), held.count(id)])
     // A client may still handle what it received long ago.
