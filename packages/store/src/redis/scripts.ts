@@ -61,6 +61,7 @@ export interface ScriptReplies {
   'state/remove-idle-relays': number
   'state/remove-sent-events': void
   'state/take-back-events': void
+  'state/note-uptime': void
   'statistics/add-counts': string[]
   'state/take-lease': 0 | 1
   'subscriptions/begin-check': 'begun' | 'running' | 'too-many'
