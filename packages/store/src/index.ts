@@ -28,6 +28,7 @@ export {
   type Lease,
   type LeasedDelivery,
   leaseTimes,
+  type Report,
 } from './held/held-store.ts'
 export { createOutcomeStore, type OutcomeStore } from './held/outcome-store.ts'
 export { createPullerStore, type Pulled, type PullerStore } from './held/puller-store.ts'

@@ -89,7 +89,7 @@ export const bodyKey = (delivery: DeliveryId): string => `sh:{${delivery}}:body`
 /** string: the sender that is publishing a redelivery · 15 seconds · api */
 export const senderKey = (delivery: DeliveryId): string => `sh:{${delivery}}:sender`
 
-/** string: the parked run that a request redelivers · two days from its last use · api */
+/** string: the run that a request's redelivery began from · two days from its last use · api */
 export const redeliveryKey = (delivery: DeliveryId, requestId: string): string =>
   `sh:{${delivery}}:redelivery:${requestId}`
 
@@ -115,6 +115,9 @@ export const heldKey = (subscription: SubscriptionId): string => `sh:{s:${subscr
 
 /** zset: held delivery that a client has received → its lease (held-store.ts) · as the list above · api */
 export const leasedKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:leased`
+
+/** hash: held delivery → its lease and the outcome that a client has reported under it (held-store.ts) · each until a worker has recorded it · api, worker */
+export const reportedKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:reported`
 
 /** hash: the last time that the held deliveries came near their limit · PARKED_RETENTION from then · worker */
 export const heldLimitKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:held-limit`

@@ -38,9 +38,9 @@ export interface ScriptReplies {
   'held/finish-look': void
   'held/forget-message': void
   'held/lease-held': [waitMs: number, ...idsAndLeases: string[]]
-  'held/prolong-leases': string[]
   'held/release-leases': (0 | 1)[]
   'held/remove-held': void
+  'held/report-outcomes': string[]
   'history/add-events': void
   'history/index-pending': void
   'history/write-records': void
