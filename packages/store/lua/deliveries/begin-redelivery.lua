@@ -27,7 +27,7 @@ if not stored then
   begin(0)
   return ARGV[6]
 end
-local run, state, rest = string.match(stored, '^(%d+) %-?%d+ (%a+)(\n.*)$')
+local run, state, attempt, rest = string.match(stored, '^(%d+) %-?%d+ (%a+) (%d+)[^\n]*(\n.*)$')
 local ended = state == 'unsent' and run - 1 or tonumber(run)
 local fits = {
   parked = state == 'parked' or state == 'unsent',
@@ -48,7 +48,7 @@ if state == 'unsent' or state == 'waiting' then
 end
 begin(ended)
 if state ~= 'unsent' then
-  stored = string.format('%d -1 unsent', run + 1) .. rest
+  stored = string.format('%d -1 unsent %s', run + 1, attempt) .. rest
   if state ~= 'waiting' then
     redis.call('SET', KEYS[1], stored, 'KEEPTTL')
   end

@@ -129,4 +129,7 @@ export function createDeliveryArchive(redis: Redis) {
 }
 
 const withoutAttempt = (delivery: Delivery, state: 'pending' | 'unsent'): string =>
-  recordText({ run: delivery.run, slot: -1, state }, viewOf(delivery, null, { state: 'pending' }))
+  recordText(
+    { run: delivery.run, slot: -1, state, attempt: delivery.attempt },
+    viewOf(delivery, null, { state: 'pending' }),
+  )
