@@ -74,7 +74,7 @@ const OF_TESTS = [
   'PROMETHEUS',
 ]
 
-const LONGEST_PRINTED = 64 * 1024
+const MAX_PRINTED = 64 * 1024
 /** Skipped tests, and work that takes long. All else that a file prints is reported if it fails. */
 const TOLD_AT_ONCE = /^(NOT TESTED:|…) .*$/gm
 
@@ -96,12 +96,12 @@ export async function runPart(part: Part, { program, root, env, observer }: Part
     const told = text.match(TOLD_AT_ONCE)
     if (running !== undefined && told !== null) observer.printed(told.join('\n'))
     if (running === undefined) {
-      outside = (outside + text).slice(-LONGEST_PRINTED)
+      outside = (outside + text).slice(-MAX_PRINTED)
       return observer.printed(text)
     }
     const heading = running.test === undefined ? '' : `\n— printed during "${running.test}":\n`
     running.test = undefined
-    running.printed = (running.printed + heading + text).slice(-LONGEST_PRINTED)
+    running.printed = (running.printed + heading + text).slice(-MAX_PRINTED)
   }
   const handle = (message: Message): void => {
     if (message.kind === 'file') {

@@ -1,8 +1,8 @@
-import { CallState, isGuid, newCallId, newCommandId } from '@switchhook/contracts'
+import { CallState, newCallId, newCommandId } from '@switchhook/contracts'
 import type { LegReport } from '@switchhook/platform'
 import type { Writing } from '../../state/transact.ts'
 import { aReport } from '../../testing/report.ts'
-import { type Agent, agentKey, newAgent } from './agent.ts'
+import { type Agent, agentKey } from './agent.ts'
 import { callKey, newCall, REMEMBERED_MS } from './call.ts'
 import { keysOf, recordReports } from './record-reports.ts'
 import { probeTimer } from './silent-call-probe.ts'
@@ -113,14 +113,6 @@ test('a live call does not expire; an ended call is kept for ten minutes', () =>
   expect(over?.records[0]?.ttlMs).toBe(REMEMBERED_MS)
   expect(REMEMBERED_MS).toBeGreaterThanOrEqual(5 * 60_000)
   expect(over?.timers?.map(({ id }) => id)).not.toContain(probeTimer(aReport().callId, 0).id)
-})
-
-test('an agent record keeps its stream id, from which processes of the previous version derive event ids', () => {
-  const streamOf = (writing: Writing | undefined) =>
-    (writing?.records.find(({ key }) => key === agentKey(ALICE))?.value as Agent | undefined)?.stream
-  expect(isGuid(streamOf(recordAll([aReport()])))).toBe(true)
-  const stored = new Map<string, unknown>([[agentKey(ALICE), { ...newAgent(ALICE), stream: 'as it was stored' }]])
-  expect(streamOf(recordReports(stored, [aReport()], WRAP_UP_MS))).toBe('as it was stored')
 })
 
 test('the clock of the replica that reported before, ahead of ours, moves the times of events but not those of statuses', () => {
