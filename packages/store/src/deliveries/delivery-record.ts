@@ -1,4 +1,4 @@
-import type { Attempt, Delivery, ParkedReason } from '@switchhook/contracts'
+import type { Attempt, Delivery, ParkedCause, ParkedReason } from '@switchhook/contracts'
 
 /** `held`: it is due, and is kept in Redis because its subscription is paused or received. Its ledger says `waiting`. */
 export const DELIVERY_STATES = ['pending', 'waiting', 'held', 'acknowledged', 'parked', 'withdrawn', 'expired'] as const
@@ -13,6 +13,7 @@ export interface DeliveryRecord
   readonly attempt: number
   readonly state: DeliveryState
   readonly parkedReason: ParkedReason | null
+  readonly parkedCause?: ParkedCause
   /** ISO 8601, UTC, like the other times. */
   readonly parkedAt: string | null
   readonly nextAttemptAt: string | null
@@ -147,6 +148,7 @@ export function viewJson(record: View): string {
     firstDueAt: record.firstDueAt,
     state: record.state,
     parkedReason: record.parkedReason,
+    parkedCause: record.parkedCause,
     parkedAt: record.parkedAt,
     nextAttemptAt: record.nextAttemptAt,
     trial: record.trial,
@@ -160,7 +162,8 @@ export function viewJson(record: View): string {
 export function viewOf(
   delivery: Delivery,
   attempt: Attempt | null,
-  outcome: Pick<View, 'state'> & Partial<Pick<View, 'slot' | 'nextAttemptAt' | 'parkedReason' | 'parkedAt'>>,
+  outcome: Pick<View, 'state'> &
+    Partial<Pick<View, 'slot' | 'nextAttemptAt' | 'parkedReason' | 'parkedCause' | 'parkedAt'>>,
 ): View {
   const nothing = { parkedReason: null, parkedAt: null, nextAttemptAt: null }
   return { ...delivery, ...nothing, attempt: attempt?.attempt ?? delivery.attempt, ...outcome }

@@ -1,4 +1,4 @@
-import type { Attempt, Delivery, ParkedReason } from '@switchhook/contracts'
+import type { Attempt, Delivery, ParkedCause, ParkedReason } from '@switchhook/contracts'
 import { bodyKey, type Endpoint, heldKey, heldMessageKey, leasedKey, ledgerKey, recordKey } from '../keys.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
 import { oncePerTick, stringsPerTick } from '../redis/shared-reads.ts'
@@ -238,10 +238,20 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention) 
       if (replaced === 'parked') await index.remove(delivery)
     },
     /** Stores the delivery with its body, lists it under its subscription, and settles the slot. Can be repeated. */
-    async park(delivery: Delivery, attempt: Attempt | null, parkedReason: ParkedReason): Promise<void> {
+    async park(
+      delivery: Delivery,
+      attempt: Attempt | null,
+      parkedReason: ParkedReason,
+      parkedCause?: ParkedCause,
+    ): Promise<void> {
       // List it first: a crash in between leaves an entry that readers skip, not a parked delivery that is never listed.
       const parkedAt = await index.add(delivery, retention.parkedRetentionMs)
-      const view = viewOf(delivery, attempt, { state: 'parked', parkedReason, parkedAt })
+      const view = viewOf(delivery, attempt, {
+        state: 'parked',
+        parkedReason,
+        parkedAt,
+        ...(parkedCause && { parkedCause }),
+      })
       const { ledger } = await write(delivery, attempt, view, { body: delivery.body })
       if (ledger.state !== 'parked' || ledger.run !== delivery.run) await index.remove(delivery)
     },
