@@ -103,7 +103,7 @@ describe('an outage', () => {
 
   test('whose start was not stored is reported when its next probe fails', async () => {
     const key = breakerKey(endpoint)
-    await redis[run]((commands) => commands.hset(key, 'failures', '5', 'openUntil', String(Date.now() - 1)))
+    await redis[run]((commands) => commands.hset(key, 'failures', '5', 'openedAt', '1', 'openUntil', '2'))
     expect(await breaker.noteFailure(endpoint, await probe(), timeout)).toBe(true)
     expect(await outages.unreported(endpoint)).toMatchObject({ failures: 6 })
   })

@@ -65,9 +65,7 @@ export interface ScriptReplies {
   'statistics/add-counts': string[]
   'state/take-lease': 0 | 1
   'subscriptions/begin-check': 'begun' | 'running' | 'too-many'
-  'subscriptions/build-order': void
   'subscriptions/read-changes': [revision: string, ...idsAndSubscriptions: string[]] | null
-  'subscriptions/read-places': string[] | null
   'subscriptions/write-subscription': 0 | 1 | 2 | 3 | string
 }
 

@@ -1,11 +1,4 @@
-import {
-  type CallId,
-  CallState,
-  type CallStatus,
-  type CommandId,
-  CommandNumber,
-  type Tenant,
-} from '@switchhook/contracts'
+import { type CallId, CallState, type CommandId, type Tenant } from '@switchhook/contracts'
 import type { Leg } from '@switchhook/platform'
 import type { Writing } from '../../state/transact.ts'
 
@@ -66,14 +59,3 @@ export const callRecord = (call: Call): Writing['records'][number] => ({
 })
 
 const isUnreported = (call: Call): boolean => call.dialled !== null && !call.isAbandoned && !hasBegun(call)
-
-/**
- * The form of a stored snapshot in this version. Earlier versions stored `commandResult.command` as text, and a call can
- * outlive an upgrade.
- */
-export function currentSnapshot(stored: CallStatus): CallStatus {
-  const command: unknown = stored.commandResult?.command
-  if (stored.commandResult === null || typeof command !== 'string') return stored
-  const numbers: Readonly<Record<string, CommandNumber | undefined>> = CommandNumber
-  return { ...stored, commandResult: { ...stored.commandResult, command: numbers[command] ?? CommandNumber.unknown } }
-}

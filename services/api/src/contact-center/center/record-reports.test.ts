@@ -1,8 +1,8 @@
-import { CallState, isGuid, newCallId, newCommandId } from '@switchhook/contracts'
+import { CallState, newCallId, newCommandId } from '@switchhook/contracts'
 import type { LegReport } from '@switchhook/platform'
 import type { Writing } from '../../state/transact.ts'
 import { aReport } from '../../testing/report.ts'
-import { type Agent, agentKey, newAgent } from './agent.ts'
+import { type Agent, agentKey } from './agent.ts'
 import { callKey, callRecord, newCall, REMEMBERED_MS } from './call.ts'
 import { keysOf, recordReports } from './record-reports.ts'
 import { probeTimer } from './silent-call-probe.ts'
@@ -135,14 +135,6 @@ test('an end that is reported again after an outage, in which Redis has forgotte
   expect(recordedAfter(REMEMBERED_MS)).toBeUndefined()
   // Of a call that was never recorded, or not by this replica's clock.
   expect(eventsOf(recordedAfter(1_000))).toEqual([['call.status', ALICE, 1]])
-})
-
-test('an agent record keeps its stream id, from which processes of the previous version derive event ids', () => {
-  const streamOf = (writing: Writing | undefined) =>
-    (writing?.records.find(({ key }) => key === agentKey(ALICE))?.value as Agent | undefined)?.stream
-  expect(isGuid(streamOf(recordAll([aReport()])))).toBe(true)
-  const stored = new Map<string, unknown>([[agentKey(ALICE), { ...newAgent(ALICE), stream: 'as it was stored' }]])
-  expect(streamOf(recordReports(stored, [aReport()], WRAP_UP_MS, NOW_MS))).toBe('as it was stored')
 })
 
 test('the clock of the replica that reported before, ahead of ours, moves the times of events but not those of statuses', () => {
