@@ -56,7 +56,7 @@ export const checkFactsKey = (checkId: string): string => `sh:{c:${checkId}}:fac
 /** The endpoint of a subscription. A delivery names it. */
 export type Endpoint = Pick<Delivery, 'tenant' | 'subscriptionId'>
 
-/** hash: circuit breaker of a subscription (breaker-store.ts) · a day and a cool-down from the last failure · worker */
+/** hash: circuit breaker of a subscription (breaker-store.ts) · a day and a cool-down from the last failure, of an outage 30 days · worker */
 export const breakerKey = ({ tenant, subscriptionId }: Endpoint): string =>
   `sh:{t:${escapeTenant(tenant)}}:breaker:${subscriptionId}`
 
@@ -248,7 +248,7 @@ export const INSTALLATION_KEY = 'sh:installation'
 /** zset: start of a period in which the api could be asked, ms → its end, ms (uptime-store.ts) · forever · api */
 export const UPTIME_KEY = 'sh:uptime'
 
-/** string: JSON of the delivery policy (delivery-policy.ts) · a day from the last report · worker */
+/** string: JSON of the delivery policy (delivery-policy.ts) · forever · worker */
 export const POLICY_KEY = 'sh:policy'
 
 /**

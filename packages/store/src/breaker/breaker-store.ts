@@ -40,7 +40,8 @@ import { HISTORY_MS, KEPT_PERIODS } from './cool-down-history.ts'
  * neither ever lasts longer than its length from then on.
  *
  * Times are in ms since 1970. The scripts are in `lua/breaker` and `lua/redis`. `note-answer` deletes the hash, except during
- * a cool-down that the endpoint asked for. Without an answer, the hash expires one cool-down and a day after the last failure.
+ * a cool-down that the endpoint asked for. Without an answer, the hash expires one cool-down and a day after the last failure;
+ * that of an outage after 30 days.
  * A lost hash means closed: at worst an extra attempt.
  */
 

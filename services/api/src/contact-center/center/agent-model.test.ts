@@ -191,6 +191,14 @@ describe('setting the status', () => {
     })
   })
 
+  test('that ended during an outage of an hour ends after it, and so does after-call work', () => {
+    const hour = 3_600
+    const away = new Life().set(1, setting(LUNCH, { until: at(60) })).fire(hour)
+    expect(away.events.at(-1)).toMatchObject({ statusCode: available, reason: untilExpired, occurredAt: at(hour) })
+    const wrapUp = new Life().leg(1, connected).leg(2, ended).fire(hour)
+    expect(wrapUp.events.at(-1)).toMatchObject({ statusCode: available, occurredAt: at(hour) })
+  })
+
   test('never reverts to another temporary status', () => {
     const life = new Life().set(1, setting(LUNCH, { until: at(100) })).set(2, setting(MEETING, { until: at(50) }))
     expect(life.fire(50).reported.at(-1)).toEqual([available, untilExpired])

@@ -27,8 +27,8 @@ export interface Call {
 }
 
 /**
- * How long a call that has ended, or was not reported, is kept, so that a late command is answered 409 and not 404 (the
- * specification asks for at least 5 minutes). A live call does not expire.
+ * How long a call that has ended, or that the platform did not receive, is kept, so that a late command is answered 409 and
+ * not 404 (the specification asks for at least 5 minutes).
  */
 export const REMEMBERED_MS = 10 * 60_000
 
@@ -51,8 +51,11 @@ export const isLive = (call: Call): boolean =>
 /** Key of the record within its tenant (`StateStore` of packages/store). */
 export const callKey = (callId: CallId): string => `call:${callId}`
 
+/** A live call does not expire, nor a dial that was not reported: its probe finds it after any outage. */
 export const callRecord = (call: Call): Writing['records'][number] => ({
   key: callKey(call.callId),
   value: call,
-  ...(!isLive(call) && { ttlMs: REMEMBERED_MS }),
+  ...(!isLive(call) && !isUnreported(call) && { ttlMs: REMEMBERED_MS }),
 })
+
+const isUnreported = (call: Call): boolean => call.dialled !== null && !call.isAbandoned && !hasBegun(call)
