@@ -29,7 +29,7 @@ import { startHeldLimiter } from './held/limit-held.ts'
 import { createLookAtHeld } from './held/look-at-held.ts'
 import { CONCURRENT_BATCHES, createRecordOutcomes } from './held/record-outcomes.ts'
 import { createEndpointClient } from './http/endpoint-client.ts'
-import { createPostUnderLease } from './http/post-under-lease.ts'
+import { createPostUnderLease, type Renew } from './http/post-under-lease.ts'
 import { createLimits } from './limits/limits.ts'
 import { startNotices } from './notices/start-notices.ts'
 import type { DeliverDeps } from './pipeline/steps.ts'
@@ -138,6 +138,8 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   const permits = createPermitStore(redis, deadlineMs + PROBE_SLACK_MS)
   const limits = createLimits({ ...broker, permits, held, log, ...clocks })
   shutdown.defer('limits', () => limits.ended())
+  const postUnderLease = (renew: Renew) =>
+    createPostUnderLease({ ...client, startDeadline: () => startDeadline(deadlineMs), renew, ...clocks })
   const steps: DeliverDeps = {
     waitsMs: config.DELIVERY_RETRY_WAITS,
     cooldownMs,
@@ -145,7 +147,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     ...deliveries,
     admit,
     breaker,
-    post: createPostUnderLease({ ...client, startDeadline: () => startDeadline(deadlineMs), renew: admit, ...clocks }),
+    post: postUnderLease(admit),
     limits,
     listener,
     retryLater: broker.publishRetry,
@@ -158,6 +160,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   const lookAtHeld = createLookAtHeld({
     worker: steps,
     held,
+    archive,
     looks: createHeldLooks(redis),
     endpoint: look,
     publish: broker.publishBacklogged,
@@ -172,7 +175,16 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   shutdown.defer('held deliveries', () => heldLooks.stop())
 
   const checks = createCheckStore(redis)
-  const checkReceiver = createCheckReceiver({ client, subscriptions, checks, deadlineMs, ...clocks })
+  const checkReceiver = createCheckReceiver({
+    client,
+    // A check relies on what it read when it began.
+    post: postUnderLease(async (admitted) => ({ admitted, trustedUntilMs: Infinity })),
+    limits,
+    subscriptions,
+    checks,
+    deadlineMs,
+    ...clocks,
+  })
   const recordOutcomes = createRecordOutcomes({ worker: steps, held, archive, outcomes: createOutcomeStore(redis) })
   const consumers = await Promise.all([
     consume(Queue.receiverChecks, CONCURRENT_CHECKS, ({ content }) => parseReceiverCheck(content), checkReceiver),

@@ -3,7 +3,7 @@ import type { FileResult, Observer } from './run-part.ts'
 /** A file that runs longer than this is reported while it runs. */
 const SLOW_FILE_MS = 20_000
 /** An estimate from fewer files says nothing. */
-const LEAST_DONE = 0.03
+const MIN_DONE = 0.03
 
 export interface Terminal {
   readonly isTTY: boolean
@@ -27,7 +27,7 @@ export function createProgress(terminal: Terminal) {
     const leftMs = sum(left.values())
     const done = allMs === 0 ? 0 : 1 - leftMs / allMs
     const minutes = Math.round(((performance.now() - beganMs) * (1 / done - 1)) / 60_000)
-    const time = done < LEAST_DONE ? '' : minutes < 1 ? ', less than a minute' : `, about ${minutes} min`
+    const time = done < MIN_DONE ? '' : minutes < 1 ? ', less than a minute' : `, about ${minutes} min`
     return `${left.size} of ${total} files left${time}`
   }
   const say = (text: string): void => {

@@ -10,7 +10,7 @@ export interface Outcome {
 }
 
 /** As many failed files run again, alone. If more have failed, it is not for want of processor time. */
-const MOST_RUN_AGAIN = 3
+const MAX_RUN_AGAIN = 3
 const SLOWEST_SHOWN = 10
 
 const failedFiles = (results: readonly PartResult[]): FileResult[] =>
@@ -19,7 +19,7 @@ const failedFiles = (results: readonly PartResult[]): FileResult[] =>
 /** The parts whose failed files run again. Empty if a process ended unexpectedly, or if too many files failed. */
 export function partsToRepeat(results: readonly PartResult[]): readonly PartResult[] {
   const files = failedFiles(results)
-  const isHopeless = files.length > MOST_RUN_AGAIN || results.some(({ problem }) => problem !== undefined)
+  const isHopeless = files.length > MAX_RUN_AGAIN || results.some(({ problem }) => problem !== undefined)
   return isHopeless ? [] : results.filter((result) => failedFiles([result]).length > 0)
 }
 
@@ -62,12 +62,12 @@ export function slowest(results: readonly PartResult[], most = SLOWEST_SHOWN): r
   return files.slice(0, most).map(({ project, path, ms }) => `  ${seconds(ms)}  ${project} ${path}`)
 }
 
-const LONGEST_CAUSE = 1_000
+const MAX_CAUSE = 1_000
 
 /** Why nothing can be tested, in one line: without the places in the code that Jest shows below a message. */
 export function causeOf(text: string): string {
   const lines = text.split('\n').map((line) => line.trim())
   const end = lines.findIndex((line) => /^(at .+:\d+|>? *\d+ \|)/.test(line))
   const told = lines.slice(0, end === -1 ? undefined : end).filter((line) => line !== '')
-  return told.join(' ').slice(0, LONGEST_CAUSE)
+  return told.join(' ').slice(0, MAX_CAUSE)
 }

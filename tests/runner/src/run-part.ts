@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { relative } from 'node:path'
+import { ownEnvironment, PROXIES } from '@switchhook/test-servers'
 import { inOrder } from './in-order.ts'
 import { machineLine } from './machine.ts'
 import type { Part } from './plan.ts'
@@ -59,7 +60,21 @@ export interface PartSettings {
   readonly observer: Observer
 }
 
-const LONGEST_PRINTED = 64 * 1024
+/** Servers and programs that a person gives to the tests. The first part also downloads what the machine lacks. */
+const OF_TESTS = [
+  'AMQP_URL',
+  'MANAGEMENT_URL',
+  'REDIS_URL',
+  'BACKING',
+  'REDIS_SERVER',
+  'ASTERISK_ROOT',
+  'CHROMIUM',
+  'HELM',
+  'KUBECTL',
+  'PROMETHEUS',
+]
+
+const MAX_PRINTED = 64 * 1024
 /** Skipped tests, and work that takes long. All else that a file prints is reported if it fails. */
 const TOLD_AT_ONCE = /^(NOT TESTED:|…) .*$/gm
 
@@ -68,7 +83,7 @@ export async function runPart(part: Part, { program, root, env, observer }: Part
   const args = ['--selectProjects', part.project, '--maxWorkers=1', '--reporters=./tests/jest/to-runner.mjs']
   const child = spawn(process.execPath, [program, ...args, ...part.args], {
     cwd: root,
-    env: { ...process.env, ...env },
+    env: { ...ownEnvironment(part.project === 'preflight' ? [...OF_TESTS, ...PROXIES] : OF_TESTS), ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
 
@@ -81,12 +96,12 @@ export async function runPart(part: Part, { program, root, env, observer }: Part
     const told = text.match(TOLD_AT_ONCE)
     if (running !== undefined && told !== null) observer.printed(told.join('\n'))
     if (running === undefined) {
-      outside = (outside + text).slice(-LONGEST_PRINTED)
+      outside = (outside + text).slice(-MAX_PRINTED)
       return observer.printed(text)
     }
     const heading = running.test === undefined ? '' : `\n— printed during "${running.test}":\n`
     running.test = undefined
-    running.printed = (running.printed + heading + text).slice(-LONGEST_PRINTED)
+    running.printed = (running.printed + heading + text).slice(-MAX_PRINTED)
   }
   const handle = (message: Message): void => {
     if (message.kind === 'file') {

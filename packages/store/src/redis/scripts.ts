@@ -28,7 +28,7 @@ export interface ScriptReplies {
   'deliveries/note-parked-count': void
   'deliveries/note-released-parked': number
   'deliveries/release-parked': 0 | 1
-  'deliveries/settle-delivery': [ledger: string, unparked: 0 | 1, written?: 1]
+  'deliveries/settle-delivery': string | null
   'deliveries/spend-parked-room': [whole: string, isCountDue: 0 | 1]
   'deliveries/write-first-records': string[]
   'held/add-held': 0 | 1
@@ -38,9 +38,9 @@ export interface ScriptReplies {
   'held/finish-look': void
   'held/forget-message': void
   'held/lease-held': [waitMs: number, ...idsAndLeases: string[]]
-  'held/prolong-leases': string[]
   'held/release-leases': (0 | 1)[]
   'held/remove-held': void
+  'held/report-outcomes': string[]
   'history/add-events': void
   'history/index-pending': void
   'history/write-records': void
@@ -61,12 +61,11 @@ export interface ScriptReplies {
   'state/remove-idle-relays': number
   'state/remove-sent-events': void
   'state/take-back-events': void
+  'state/note-uptime': void
   'statistics/add-counts': string[]
   'state/take-lease': 0 | 1
   'subscriptions/begin-check': 'begun' | 'running' | 'too-many'
-  'subscriptions/build-order': void
   'subscriptions/read-changes': [revision: string, ...idsAndSubscriptions: string[]] | null
-  'subscriptions/read-places': string[] | null
   'subscriptions/write-subscription': 0 | 1 | 2 | 3 | string
 }
 

@@ -148,6 +148,7 @@ function partsOfReplica(leaseMs = LEASE_MS) {
     vault,
     log: silentLog,
     now: Date.now,
+    redisNow: Date.now,
   }
   const routes: readonly Route[] = [
     ...[createSubscription, changeSubscription, deleteSubscription].map((route) => bind(route, ofSubscriptions)),
@@ -269,7 +270,7 @@ describe('a repeated request', () => {
     expect([first, second].map(isReplayed)).toEqual([false, false])
   })
 
-  test('a dial without a key repeats an earlier dial with a key and the same likeness', async () => {
+  test('a dial without a key repeats an identical earlier dial with a key', async () => {
     const json = { ...dialRinging, correlationId: newKey() }
     const first = await dial({ key: newKey(), json })
     await eventually(() => expect(statuses().map(({ callId }) => callId)).toContain(callIdOf(first)))

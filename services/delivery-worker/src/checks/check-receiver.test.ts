@@ -42,6 +42,8 @@ function aWorld(
       sendsStrays: (url) => url === found.url && strays.length > 0,
       forgetStrays: () => void strays.splice(0),
     },
+    post: async () => ({ kind: 'held', lookInMs: 0 }),
+    limits: { post: async (_subscription, _delivery, _isProbe, post) => post(async () => undefined) },
     checks: { save: async (checkId, facts) => void saved.push([checkId, facts]) },
     deadlineMs: 10_000,
     // Set back during the first POST.

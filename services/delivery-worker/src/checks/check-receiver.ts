@@ -1,18 +1,27 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import {
   type CheckedPost,
   type Delivery,
   exampleDeliveryOf,
+  hasLimits,
   newEventId,
+  type Outcome,
   type ReceiverCheck,
+  type Subscription,
   type Trial,
 } from '@switchhook/contracts'
 import type { CheckStore, SubscriptionStore } from '@switchhook/store'
 import type { Clocks } from '../clocks.ts'
 import type { EndpointClient } from '../http/endpoint-client.ts'
+import type { PostUnderLease } from '../http/post-under-lease.ts'
+import type { Limits } from '../limits/limits.ts'
 import { resultOf } from '../policy/classify.ts'
 
 interface CheckReceiverDeps extends Clocks {
   readonly client: Pick<EndpointClient, 'post' | 'canSign' | 'sendsStrays' | 'forgetStrays'>
+  /** POSTs of subscriptions with limits, each under a permit. */
+  readonly post: PostUnderLease
+  readonly limits: Pick<Limits, 'post'>
   readonly subscriptions: Pick<SubscriptionStore, 'find'>
   readonly checks: Pick<CheckStore, 'save'>
   /** The deadline of one attempt, which the result states. */
@@ -22,23 +31,41 @@ interface CheckReceiverDeps extends Clocks {
 /** Concurrent checks; each makes a few POSTs. */
 export const CONCURRENT_CHECKS = 5
 
+/** How soon a check asks again for a permit of a subscription with limits. */
+const PERMIT_LOOK_MS = 50
+
 /**
  * Checks the endpoint of a subscription: it sends a delivery, then its duplicate together with deliveries that the endpoint
  * has to reject. Each is POSTed once, by the client of all attempts; nothing is retried, parked or counted by the breaker.
- * After a failed first delivery the others would show nothing and are left out, so a check takes at most two deadlines.
+ * After a failed first delivery the others would show nothing and are left out, so a check takes at most two deadlines, plus
+ * the time that it waits for permits of a subscription with limits.
  */
-export function createCheckReceiver({ client, subscriptions, checks, deadlineMs, now, nowMs }: CheckReceiverDeps) {
-  async function postOnce(delivery: Delivery, attempt = 1): Promise<CheckedPost> {
-    const beganMs = nowMs()
-    const outcome = await client.post(delivery, attempt)
-    return { ...resultOf(outcome), durationMs: Math.round(nowMs() - beganMs) }
+export function createCheckReceiver(deps: CheckReceiverDeps) {
+  const { client, limits, subscriptions, checks, deadlineMs, now, nowMs } = deps
+
+  /** Undefined: no permit is free. */
+  async function withinLimits(to: Subscription, delivery: Delivery, attempt: number): Promise<Outcome | undefined> {
+    if (!hasLimits(to)) return client.post(delivery, attempt)
+    // Like a probe, it may go before what is held.
+    const posted = await limits.post(to, delivery, true, (take) => deps.post(delivery, attempt, Infinity, take))
+    return posted.kind === 'posted' ? posted.outcome : undefined
   }
 
   return async (check: ReceiverCheck): Promise<void> => {
-    if (now() > Date.parse(check.expiresAt)) return
+    const expiresAtMs = Date.parse(check.expiresAt)
+    if (now() > expiresAtMs) return
     const subscription = await subscriptions.find(check.tenant, check.subscriptionId)
     if (subscription === undefined) return checks.save(check.checkId, { refused: 'subscription-not-found' })
     const { signing, headers } = subscription
+    /** Undefined: the limits let nothing through until the check expired, and the api waits no longer. */
+    const postOnce = async (delivery: Delivery, attempt = 1): Promise<CheckedPost | undefined> => {
+      for (; now() <= expiresAtMs; await pause(PERMIT_LOOK_MS)) {
+        const beganMs = nowMs()
+        const outcome = await withinLimits(subscription, delivery, attempt)
+        if (outcome !== undefined) return { ...resultOf(outcome), durationMs: Math.round(nowMs() - beganMs) }
+      }
+      return undefined
+    }
     const isSigned = signing !== undefined
     const example = (trial: Trial): Delivery => ({
       ...exampleDeliveryOf(
@@ -52,6 +79,7 @@ export function createCheckReceiver({ client, subscriptions, checks, deadlineMs,
     if (!client.canSign(first)) return checks.save(check.checkId, { refused: 'secret-unavailable' })
     client.forgetStrays(first.url)
     const plain = await postOnce(first)
+    if (plain === undefined) return
     const facts = { deadlineMs, isSigned, plain }
     if (plain.outcome !== 'delivered') return checks.save(check.checkId, facts)
     // The first of these goes over the connection of the plain one, if the endpoint keeps it.

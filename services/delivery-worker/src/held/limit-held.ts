@@ -33,7 +33,7 @@ export function startHeldLimiter(deps: HeldLimiterDeps) {
     const oldest = await held.receive({ tenant, subscriptionId }, most, PARKING_LEASE_SECONDS)
     await Promise.all(
       oldest.map(async ({ delivery, lease }) => {
-        await park(delivery, null, 'exhausted')
+        await park(delivery, null, 'exhausted', 'held-limit')
         await noticeParked(delivery)
         await held.remove(subscriptionId, 'leased', [{ deliveryId: delivery.deliveryId, score: lease }])
       }),

@@ -1,7 +1,7 @@
 import { type Delivery, isLeaseValid, type Outcome, type Subscription, Unavailable } from '@switchhook/contracts'
 import type { Deadline } from '@switchhook/runtime'
 import type { Clocks } from '../clocks.ts'
-import type { Admit } from '../endpoint/admit.ts'
+import type { Admission } from '../endpoint/admit.ts'
 import type { Withheld } from '../policy/decide.ts'
 
 export interface PostTerms {
@@ -53,9 +53,11 @@ export type PostUnderLease = (
 export interface PostUnderLeaseDeps extends Pick<Clocks, 'nowMs'> {
   readonly startDeadline: () => Deadline
   readonly postLeased: (delivery: Delivery, attempt: number, terms: PostTerms) => Promise<Outcome | LeaseExpired>
-  /** Reads the subscription again. Rejects if Redis is away. */
-  readonly renew: Admit
+  readonly renew: Renew
 }
+
+/** Reads the subscription again. Rejects if Redis is away. */
+export type Renew = (delivery: Delivery) => Promise<Pick<Admission, 'admitted' | 'trustedUntilMs' | 'limited'>>
 
 /** When a worker looks whether permits are free, in case that no POST ends before. */
 const LIMITED_LOOK_MS = 100

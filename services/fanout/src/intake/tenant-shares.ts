@@ -10,14 +10,14 @@ const MAX_EVENTS = 30
  */
 const SHARE = 0.05
 /** About one packet: while a tenant's events keep coming, the next packet is always open or on its way. */
-const FEW_PACKING = 100
+const MAX_LIGHT_PACKING = 100
 /**
  * Deliveries give way to those of other tenants if their tenant made more than this part of the recent ones, … When
  * deliveries are late, such a tenant is deferred.
  */
 const LARGE_SHARE = 0.1
 /** … and more than this number: about 100 a second. */
-const FEW_DELIVERIES = 200
+const MIN_LARGE_DELIVERIES = 200
 
 /** What a tenant has in progress, and what it is charged for. */
 interface Account {
@@ -91,7 +91,7 @@ export class TenantShares {
   release(isEmpty: (backlog: number) => boolean): void {
     for (const account of this.#accounts.values()) {
       const { backlog, packing } = account
-      if (backlog !== undefined && packing <= FEW_PACKING && isEmpty(backlog)) account.backlog = undefined
+      if (backlog !== undefined && packing <= MAX_LIGHT_PACKING && isEmpty(backlog)) account.backlog = undefined
     }
   }
 
@@ -112,7 +112,7 @@ export class TenantShares {
   }
 
   #isLarge({ recent }: Account): boolean {
-    return recent > Math.max(FEW_DELIVERIES, this.#recent * LARGE_SHARE)
+    return recent > Math.max(MIN_LARGE_DELIVERIES, this.#recent * LARGE_SHARE)
   }
 
   #count(account: Account, change: 1 | -1): void {

@@ -16,7 +16,7 @@ import { mapValues, median, round } from '../measure/statistics.ts'
 export const TENANTS = 50
 /** Deliveries of a message of the packed loop: as many as of a packet of Switchhook. */
 const PACKED = 16
-/** Packs of events that wait for fan-out at most, about as many as behind the api, which then publishes single events. */
+/** Packets of events that wait for fan-out at most, about as many as behind the api, which then publishes single events. */
 const MAX_WAITING_PACKS = 200
 const PACKETS_AT_ONCE = 50
 const RUNS = 3
@@ -24,7 +24,7 @@ const RUNS = 3
 /** The workloads: how many events a message has, how many deliveries an event becomes, and for how many subscriptions. */
 const WORKLOADS = {
   'one to one': { eventsPerMessage: 1, perEvent: 1, subscriptions: TENANTS },
-  'one to one, events in packs': { eventsPerMessage: 20, perEvent: 1, subscriptions: TENANTS },
+  'one to one, events in packets': { eventsPerMessage: 20, perEvent: 1, subscriptions: TENANTS },
   'one subscription': { eventsPerMessage: 1, perEvent: 1, subscriptions: 1 },
   'twenty to one': { eventsPerMessage: 1, perEvent: 20, subscriptions: 20 },
 } as const

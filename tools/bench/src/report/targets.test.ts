@@ -26,7 +26,7 @@ const workload = (ratios: Readonly<Record<string, number>>) => ({
 const deliveries = (oneToOne: Readonly<Record<string, number>>, twentyToOne: Readonly<Record<string, number>>) => ({
   workloads: {
     'one to one': workload(oneToOne),
-    'one to one, events in packs': workload(oneToOne),
+    'one to one, events in packets': workload(oneToOne),
     'one subscription': workload({ bullmq: 9, equal: 9, durable: 9, packed: 9 }),
     'twenty to one': workload(twentyToOne),
   },

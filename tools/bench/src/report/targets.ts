@@ -67,7 +67,7 @@ export function compareWithTargets(results: Results): readonly TargetRow[] {
       each(
         {
           '50 tenants': workloads['one to one'],
-          'events in packs': workloads['one to one, events in packs'],
+          'events in packets': workloads['one to one, events in packets'],
           'one subscription': workloads['one subscription'],
         },
         ratios,
@@ -77,7 +77,7 @@ export function compareWithTargets(results: Results): readonly TargetRow[] {
       each(
         {
           'one event per message': workloads['one to one'],
-          'events in packs': workloads['one to one, events in packs'],
+          'events in packets': workloads['one to one, events in packets'],
         },
         rabbitmqUs,
       ),

@@ -17,11 +17,9 @@ export interface DialOptions {
   readonly isKeyed: boolean
 }
 
-/** The stored dial that later ones with its likeness repeat. */
+/** The stored dial that an identical later one repeats. */
 interface LikeDial {
   readonly callId: CallId
-  /** Earlier versions compare it with the clock. */
-  readonly at: string
 }
 
 /**
@@ -37,8 +35,8 @@ export function beginDial(
   { clientId, isKeyed, nowMs }: DialOptions & { readonly nowMs: number },
 ) {
   const { agentUri } = call.dialled
-  const likenessKey = likenessKeyOf(clientId, call.dialled)
-  const keys = [callKey(call.callId), agentKey(agentUri), ...(likenessKey === null ? [] : [likenessKey])]
+  const sameDialKey = sameDialKeyOf(clientId, call.dialled)
+  const keys = [callKey(call.callId), agentKey(agentUri), ...(sameDialKey === null ? [] : [sameDialKey])]
 
   type Begun = Step<{ readonly call: Call; readonly again: boolean }>
   return transact(call.tenant, keys, async ([storedCall, storedAgent, storedLike]): Promise<Begun> => {
@@ -49,8 +47,8 @@ export function beginDial(
 
     const agent = agentOf(storedAgent, agentUri)
     requireDevice(agent, call.callId, nowMs)
-    const thisDial: LikeDial = { callId: call.callId, at: call.createdAt }
-    const reserved = [...freshReservations(agent, nowMs), thisDial]
+    const thisDial: LikeDial = { callId: call.callId }
+    const reserved = [...freshReservations(agent, nowMs), { ...thisDial, at: call.createdAt }]
     return {
       result: { call, again: false },
       writing: {
@@ -58,9 +56,9 @@ export function beginDial(
           callRecord(call),
           { key: agentKey(agentUri), value: { ...agent, reserved } },
           // Until the agent's leg of the earlier call ends, a dial without a key repeats that call.
-          ...(likenessKey === null || like !== undefined
+          ...(sameDialKey === null || like !== undefined
             ? []
-            : [{ key: likenessKey, value: thisDial, ttlMs: SAME_DIAL_KEPT_MS }]),
+            : [{ key: sameDialKey, value: thisDial, ttlMs: SAME_DIAL_KEPT_MS }]),
         ],
         timers: [probeTimer(call.callId, PROBE_UNREPORTED_DIAL_MS)],
       },
@@ -82,10 +80,10 @@ export function beginDial(
  * Two dials without an `Idempotency-Key` are the same dial if their client, agent, destination and correlation id are
  * equal. null: without a correlation id, a dial repeats no other.
  */
-function likenessKeyOf(clientId: string, { agentUri, destination, correlationId }: Dialled): string | null {
+function sameDialKeyOf(clientId: string, { agentUri, destination, correlationId }: Dialled): string | null {
   if (correlationId === null) return null
-  const likeness = JSON.stringify([clientId, agentUri, destination, correlationId])
-  return `dial:${hash('sha256', likeness, 'hex')}`
+  const content = JSON.stringify([clientId, agentUri, destination, correlationId])
+  return `dial:${hash('sha256', content, 'hex')}`
 }
 
 /** A device can start a call if it is online and all its other calls are on hold. */

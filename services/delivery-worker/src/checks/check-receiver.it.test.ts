@@ -1,0 +1,46 @@
+import { newEventId, type Subscription } from '@switchhook/contracts'
+import { newWebhookSecret, openVault, subscriptionSecret } from '@switchhook/signing'
+import { createCheckStore, createSubscriptionStore } from '@switchhook/store'
+import { eventually, silentLog } from '@switchhook/testkit'
+import { aSubscription } from '../testing/deliveries.ts'
+import { type Surroundings, useSurroundings } from '../testing/surroundings.ts'
+
+let surroundings: Surroundings
+useSurroundings((started) => (surroundings = started))
+
+const ANSWER_MS = 60
+const vault = openVault({ SECRET_KEYS: undefined }, silentLog)
+
+test('a check keeps the limits of its subscription', async () => {
+  const { receiver, redis, openBroker, startWorker } = surroundings
+  await startWorker()
+  const broker = await openBroker()
+  const begunOf = async (path: string, limits: Partial<Subscription>): Promise<number[]> => {
+    receiver.answer(path, { delayMs: ANSWER_MS })
+    const url = receiver.url(path)
+    const unsigned = aSubscription({ url, ...limits })
+    const { tenant, id } = unsigned
+    const secret = vault.seal(newWebhookSecret(), subscriptionSecret(tenant, id))
+    await createSubscriptionStore(redis).create({
+      ...unsigned,
+      signing: { id: '1', secret, since: new Date(0).toISOString(), former: [] },
+    })
+    const checkId = newEventId()
+    const expiresAt = new Date(Date.now() + 30_000).toISOString()
+    await broker.publishCheck({ checkId, subscriptionId: id, tenant, eventType: 'call.status', expiresAt })
+    const checks = createCheckStore(redis)
+    await eventually(async () => expect(await checks.find(checkId)).toHaveProperty('duplicate.status', 204))
+    return receiver.requests(path).map(({ receivedAt }) => receivedAt)
+  }
+  const free = await begunOf('/free', {})
+  const [oneInFlight, twoPerSecond] = await Promise.all([
+    begunOf('/one-in-flight', { maxInFlight: 1 }),
+    begunOf('/two-per-second', { maxPerSecond: 2 }),
+  ])
+  const gaps = (times: number[], over: number) => times.slice(over).map((time, i) => time - (times[i] ?? 0))
+  expect([free, oneInFlight, twoPerSecond].map(({ length }) => length)).toEqual([4, 4, 4])
+  // The three that follow the first go at once without limits.
+  expect(Math.min(...gaps(free, 1))).toBeLessThan(ANSWER_MS)
+  expect(Math.min(...gaps(oneInFlight, 1))).toBeGreaterThanOrEqual(ANSWER_MS - 5)
+  expect(Math.min(...gaps(twoPerSecond, 2))).toBeGreaterThanOrEqual(900)
+}, 60_000)
