@@ -3,6 +3,7 @@ import { bodyKey, type Endpoint, heldKey, heldMessageKey, leasedKey, ledgerKey, 
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
 import { oncePerTick, stringsPerTick } from '../redis/shared-reads.ts'
 import {
+  attemptLine,
   type Continuation,
   type DeliveryState,
   isSettledBy,
@@ -107,12 +108,12 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention) 
     const state = isWaiting ? 'waiting' : view.state
     const ledger: Ledger = { run: ofRun, slot: isWaiting ? view.slot - 1 : slot, state, attempt: view.attempt, next }
     const keys = [recordKey(deliveryId), bodyKey(deliveryId), ledgerKey(deliveryId), heldMessageKey(deliveryId)]
-    const json = attempt === null ? '' : JSON.stringify(attempt)
+    const line = attempt === null ? '' : attemptLine(attempt)
     const made = attempt === null ? delivery.attempt : attempt.attempt - 1
     for (let expected = lineBefore({ ...delivery, attempt: made }); ; ) {
       const ledgerLifetime = expected === '' ? ledgerWithoutRecordMs(delivery) : ledgerOfAnyMs
       const lifetimes = [keptMs(view.state), isWaiting ? 0 : ledgerLifetime]
-      const args = [expected, ledgerLine(ledger), viewJson(view), json, ...lifetimes, body ?? '', held ?? '']
+      const args = [expected, ledgerLine(ledger), viewJson(view), line, ...lifetimes, body ?? '', held ?? '']
       const found = await runScript(redis, 'deliveries/settle-delivery', keys, args)
       if (found === null) return { ledger, replaced: parseLedger(expected)?.state ?? 'none' }
       const present = ledgerIn(found, recordKey(deliveryId))

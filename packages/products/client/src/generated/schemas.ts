@@ -485,7 +485,7 @@ export interface Schemas {
     test: boolean;
     /** When the first attempt of this run was due, in UTC. */
     firstDueAt: string;
-    /** All attempts, the oldest first. */
+    /** The attempts, the oldest first. Of those that lapsed, only the latest five are listed: `attempt` of the latest counts all. */
     attempts: Schemas["Attempt"][];
   };
   DialCommand: {
