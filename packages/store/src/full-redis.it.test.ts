@@ -171,7 +171,7 @@ test.each(['acknowledged', 'withdrawn', 'waiting', 'parked'] as const)(
     const store = createDeliveryStore(redis, retention)
     const archive = createDeliveryArchive(redis)
     const delivery = aDelivery()
-    const settle = (): Promise<void> => {
+    const settle = (): Promise<unknown> => {
       if (state === 'parked') return store.park(delivery, postOf(delivery, 'answered', 410), 'rejected')
       const next =
         state === 'waiting'

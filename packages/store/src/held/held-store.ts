@@ -2,7 +2,7 @@ import { type Delivery, type DeliveryId, parseDeliveryId, type SubscriptionId } 
 import { isSettledBy, parseLedger } from '../deliveries/delivery-record.ts'
 import { createHeldLooks } from '../deliveries/held-looks.ts'
 import { type HeldMessage, parseHeldMessage } from '../deliveries/held-message.ts'
-import { type Endpoint, heldKey, heldMessageKey, leasedKey, recordKey } from '../keys.ts'
+import { type Endpoint, heldKey, heldMessageKey, leasedKey, parkingKey, recordKey } from '../keys.ts'
 import { scoredEntries } from '../paging.ts'
 import type { Commands } from '../redis/commands.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
@@ -33,6 +33,8 @@ export function leaseTimes(lease: string): { readonly beganAtMs: number; readonl
   const endsAtMs = Number(lease.slice(0, -3))
   return { endsAtMs, beganAtMs: endsAtMs - Number(lease.slice(-3)) * SECOND_MS }
 }
+
+const LISTS = { held: heldKey, leased: leasedKey, parking: parkingKey }
 
 const listsOf = (id: SubscriptionId): [string, string] => [heldKey(id), leasedKey(id)]
 
@@ -72,10 +74,10 @@ export function createHeldStore(redis: Redis) {
   }
 
   /** Removes entries from a list, unless they have changed since they were read. */
-  async function remove(id: SubscriptionId, list: 'held' | 'leased', entries: readonly HeldEntry[]): Promise<void> {
+  async function remove(id: SubscriptionId, list: keyof typeof LISTS, entries: readonly HeldEntry[]): Promise<void> {
     if (entries.length === 0) return
     const args = entries.flatMap(({ deliveryId, score }) => [deliveryId, score])
-    await runScript(redis, 'held/remove-held', [list === 'held' ? heldKey(id) : leasedKey(id)], args)
+    await runScript(redis, 'held/remove-held', [LISTS[list](id)], args)
   }
 
   return {
@@ -156,17 +158,25 @@ export function createHeldStore(redis: Redis) {
     ): Promise<readonly HeldEntry[]> => until(heldKey(id), (nowMs) => nowMs, offset, most),
     lapsed: (id: SubscriptionId, most: number): Promise<readonly HeldEntry[]> =>
       until(leasedKey(id), (nowMs) => `${nowMs}999`, 0, most),
+    /** Those that a worker was to park, and has not. */
+    unparked: (id: SubscriptionId, most: number): Promise<readonly HeldEntry[]> =>
+      until(parkingKey(id), (nowMs) => nowMs, 0, most),
     /** When the first of each list is due or ends, ms since 1970, and what time Redis has. One round trip. */
     async next(id: SubscriptionId) {
-      const [nowMs, [, dueAt], [, lease]] = await pipeline(redis, (commands) => [
+      const [nowMs, [, dueAt], [, lease], [, parkedBy]] = await pipeline(redis, (commands) => [
         commands.nowMs(),
         commands.zrange(heldKey(id), '0', '0', 'WITHSCORES'),
         commands.zrange(leasedKey(id), '0', '0', 'WITHSCORES'),
+        commands.zrange(parkingKey(id), '0', '0', 'WITHSCORES'),
       ])
+      const lapsesAtMs = Math.min(
+        lease === undefined ? Infinity : leaseTimes(lease).endsAtMs,
+        parkedBy === undefined ? Infinity : Number(parkedBy),
+      )
       return {
         nowMs,
         dueAtMs: dueAt === undefined ? null : Number(dueAt),
-        lapsesAtMs: lease === undefined ? null : leaseTimes(lease).endsAtMs,
+        lapsesAtMs: lapsesAtMs === Infinity ? null : lapsesAtMs,
       }
     },
     /** Has a worker look immediately. Call it when a subscription that holds deliveries was changed or deleted. */

@@ -2,6 +2,7 @@ import type { OutcomeBatch, ReportedOutcome } from '@switchhook/contracts'
 import type { DeliveryArchive, HeldMessage, HeldStore, OutcomeStore } from '@switchhook/store'
 import type { DeliverDeps } from '../pipeline/steps.ts'
 import { concludeReceived } from './conclude-received.ts'
+import { noticeIfParked } from './park-excess.ts'
 
 interface RecordOutcomesDeps {
   readonly worker: DeliverDeps
@@ -18,7 +19,7 @@ export const CONCURRENT_BATCHES = 10
  */
 export function createRecordOutcomes({ worker, held, archive, outcomes }: RecordOutcomesDeps) {
   async function record(item: ReportedOutcome, message: HeldMessage | undefined): Promise<void> {
-    const { deliveryId, token, outcome } = item
+    const { token, outcome } = item
     // A success always counts, also one that arrives after the end of its lease.
     if (message !== undefined && (message.delivery.token === token || outcome.kind === 'delivered')) {
       return await concludeReceived(worker, message.delivery, item)
@@ -26,8 +27,7 @@ export function createRecordOutcomes({ worker, held, archive, outcomes }: Record
     // It is held again: listed below.
     if (message !== undefined) return
     // It has gone on. Its notice may be missing.
-    const found = await archive.find(deliveryId)
-    if (found?.state === 'parked') await worker.noticeParked({ ...found, body: found.body ?? Buffer.alloc(0) })
+    await noticeIfParked({ archive, noticeParked: worker.noticeParked }, item)
   }
 
   return async ({ batchId, subscriptionId, items }: OutcomeBatch): Promise<void> => {
