@@ -1,7 +1,8 @@
 # Needs node (20 or later), npm and make. The pinned Node 24, pnpm and everything else come with `make install`.
 PNPM := npx --yes pnpm@12.21.0
 INSTALLED := node_modules/.installed
-LOCAL := node tools/local/dist/main.js
+# Its requests stay on this machine, also in a shell whose Node.js uses a proxy.
+LOCAL := NODE_USE_ENV_PROXY= node --conditions=source tools/local/src/make.ts
 # The console is built again only if one of its sources is newer than the result.
 CONSOLE := packages/products/console/dist/app/index.html
 CONSOLE_SOURCES := packages/products/console/vite.config.ts $(shell find packages/products/console/app packages/products/client/src -type f)
@@ -60,11 +61,11 @@ pbx: build ## run the tests with real calls over a private Asterisk (72 MB downl
 clients: build ## generate clients in other languages from docs/openapi.json, compile them and run a program with each (CLIENTS=<pattern>)
 	@node tools/clients/dist/main.js
 
-demo: build ## start everything, play a scenario and stop again (PLATFORM=asterisk: on real SIP phones)
+demo: $(INSTALLED) ## start everything, play a scenario and stop again (PLATFORM=asterisk: on real SIP phones)
 	@$(LOCAL) demo
 
 try-containers: build ## test docker compose: build, start, run the demo scenario, scale and kill under load, remove
-	@$(LOCAL) try-containers
+	@node tools/local/dist/main.js try-containers
 
 bench: build ## measure performance next to a baseline (docs/benchmarks.md; FIGURES=latency,noisy selects; FROM=<git ref> compares)
 	@node tools/bench/dist/$(if $(FROM),compare,main).js
@@ -78,7 +79,7 @@ drill: build ## lose Redis and the broker under load, restore backups, then chec
 upgrade-test: build ## update from FROM=<git ref> and back under load, then check every event (docs/upgrades.md; ORDER)
 	@node tools/chaos/dist/upgrade-test.js
 
-up: build ## start the stack in the background, or the parts of it that are not running (PLATFORM=asterisk)
+up: $(INSTALLED) ## start the stack in the background, or the parts of it that are not running (PLATFORM=asterisk)
 	@$(LOCAL) up
 
 down: ## stop the stack

@@ -8,7 +8,7 @@ export type InstallationId = Guid<'installation id'>
 export const INSTALLATION_HEADER = 'sh-installation'
 
 /**
- * Reads the header of a message. Undefined: the message comes from an outside platform or an earlier version.
+ * Reads the header of a message. Undefined: the message comes from an outside platform.
  * @throws Unparsable unless the header is absent or a GUID
  */
 export function readInstallation(header: unknown): InstallationId | undefined {

@@ -8,7 +8,15 @@ import { openObserver } from './testing/observer.ts'
 import { type RecordingLog, recordingLog } from './testing/recording.ts'
 import { publishEvents, sampleDelivery, sampleEvent } from './testing/samples.ts'
 import { countShards } from './topology/count-shards.ts'
-import { dueQueues, eventQueues, Queue, serviceTopology, type Topology, waitQueues } from './topology/topology.ts'
+import {
+  DELIVERY_EXCHANGE,
+  dueQueues,
+  eventQueues,
+  Queue,
+  serviceTopology,
+  type Topology,
+  waitQueues,
+} from './topology/topology.ts'
 
 let server: TestBroker
 let proxy: TcpProxy
@@ -368,6 +376,32 @@ describe('connecting', () => {
     await broker.ready()
     await eventually(() => broker.publishEvent(sampleEvent()))
     await first(events)
+  })
+
+  test('a queue that is deleted under load is consumed again by each process that consumed it', async () => {
+    const { exchanges, queues, bindings } = serviceTopology([])
+    // With less to declare, the queue is declared sooner.
+    const topology: Topology = {
+      exchanges: { [DELIVERY_EXCHANGE]: exchanges[DELIVERY_EXCHANGE] ?? 'direct' },
+      queues: { [Queue.deliveryDue]: queues[Queue.deliveryDue] ?? {} },
+      bindings: bindings.filter(({ to }) => to === Queue.deliveryDue),
+    }
+    const brokers = [await open({ topology }), await open({ topology })]
+    const received = await Promise.all(brokers.map((broker) => collect(broker, Queue.deliveryDue)))
+    const publishing = setInterval(() => void brokers[0]?.publishDelivery(sampleDelivery()).catch(() => {}), 5)
+    const eachReceivesMore = async (): Promise<void> => {
+      const before = received.map(({ length }) => length)
+      const areMore = () =>
+        expect(received.map(({ length }, i) => length > (before[i] ?? 0) + 20)).toEqual([true, true])
+      await eventually(areMore, { timeoutMs: 12_000 })
+    }
+    try {
+      await eachReceivesMore()
+      await server.management.deleteQueue(Queue.deliveryDue)
+      await eachReceivesMore()
+    } finally {
+      clearInterval(publishing)
+    }
   })
 
   test('a deleted queue without consumers is declared again by the publish that finds it missing, on the same connection', async () => {

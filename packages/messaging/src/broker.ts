@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type Delivery,
   type InstallationId,
@@ -209,14 +210,15 @@ export async function openBroker({
     },
   }
 
-  /** A queue or binding was deleted, and no cancelled consumer reports it. Declare it now, not at the next connection. */
+  /** A queue or binding was deleted, and no cancelled consumer reports it. Declare it soon, not at the next connection. */
   function returned({ exchange, routingKey }: Route): void {
     if (!hasRoute(topology, exchange, routingKey)) return
     const session = publishing.session()
     if (isDeclaring || session === undefined) return
     isDeclaring = true
     log.warn('a queue or binding is missing; declaring it again', { exchange, routingKey })
-    assertTopology(session.model, topology)
+    sleep(timing.redeclareAfterMs, undefined, { ref: false })
+      .then(() => assertTopology(session.model, topology))
       .catch((error: unknown) => session.fail(toError(error)))
       .finally(() => {
         isDeclaring = false

@@ -101,18 +101,6 @@ test('a customer who holds the call while the target rings does not hold the tar
   expect(isHeld).toEqual([true, false])
 })
 
-test('a timer that a process of the previous version has set acts on a transfer', async () => {
-  const callId = await customerCall()
-  const write = storage.write.bind(storage)
-  // The previous version sets timers without `begunAt`.
-  const withoutBegunAt = (key: string, value: unknown): unknown => (key === 'begunAt' ? undefined : value)
-  storage.write = (tenant, { records, timers }) =>
-    write(tenant, { records, timers: JSON.parse(JSON.stringify(timers), withoutBegunAt) })
-  await transfer(callId, '+15550111')
-  await pass(2_000)
-  expect(observer.latest(callId, ALICE)).toMatchObject({ state: ended, endReason: EndReason.transferred })
-})
-
 test('an agent who is called in a call of the same group can answer: the other call is held first', async () => {
   const callId = newCallId()
   await simulator.dial({ ...leg(callId), destination: BOB, cli: null, correlationId: null })

@@ -32,6 +32,7 @@ export {
   type Lease,
   type LeasedDelivery,
   leaseTimes,
+  type Report,
 } from './held/held-store.ts'
 export { createOutcomeStore, type OutcomeStore } from './held/outcome-store.ts'
 export { createPullerStore, type Pulled, type PullerStore } from './held/puller-store.ts'
@@ -67,6 +68,7 @@ export { createLeaseStore } from './state/lease-store.ts'
 export { createOutbox, type Outbox, type OutboxEntry } from './state/outbox.ts'
 export * from './state/state-store.ts'
 export { createTimerStore, type DueTimer, type TimerStore } from './state/timer-store.ts'
+export { createUptimeStore, type Uptime, type UptimeStore } from './state/uptime-store.ts'
 export { addCounts, type Counts, countAttempt, countEnd, type Figures, OUTCOME_CODES } from './statistics/counts.ts'
 export * from './statistics/statistics-store.ts'
 export * from './subscriptions/check-store.ts'

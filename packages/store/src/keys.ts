@@ -56,7 +56,7 @@ export const checkFactsKey = (checkId: string): string => `sh:{c:${checkId}}:fac
 /** The endpoint of a subscription. A delivery names it. */
 export type Endpoint = Pick<Delivery, 'tenant' | 'subscriptionId'>
 
-/** hash: circuit breaker of a subscription (breaker-store.ts) · a day and a cool-down from the last failure · worker */
+/** hash: circuit breaker of a subscription (breaker-store.ts) · a day and a cool-down from the last failure, of an outage 30 days · worker */
 export const breakerKey = ({ tenant, subscriptionId }: Endpoint): string =>
   `sh:{t:${escapeTenant(tenant)}}:breaker:${subscriptionId}`
 
@@ -89,7 +89,7 @@ export const bodyKey = (delivery: DeliveryId): string => `sh:{${delivery}}:body`
 /** string: the sender that is publishing a redelivery · 15 seconds · api */
 export const senderKey = (delivery: DeliveryId): string => `sh:{${delivery}}:sender`
 
-/** string: the parked run that a request redelivers · two days from its last use · api */
+/** string: the run that a request's redelivery began from · two days from its last use · api */
 export const redeliveryKey = (delivery: DeliveryId, requestId: string): string =>
   `sh:{${delivery}}:redelivery:${requestId}`
 
@@ -129,6 +129,9 @@ export const heldKey = (subscription: SubscriptionId): string => `sh:{s:${subscr
 /** zset: held delivery that a client has received → its lease (held-store.ts) · as the list above · api */
 export const leasedKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:leased`
 
+/** hash: held delivery → its lease and the outcome that a client has reported under it (held-store.ts) · each until a worker has recorded it · api, worker */
+export const reportedKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:reported`
+
 /** zset: held delivery that a worker parks, because a limit was reached → when another worker does it, ms · as the list above · worker */
 export const parkingKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:parking`
 
@@ -144,7 +147,7 @@ export const heldLooksKey = (partition: number): string => `sh:{p${partition}}:h
 /** zset: `[tenant, subscription]` → when the claim of a worker that looks there ends, ms; `asked …` → when the next look was asked for meanwhile · the lease of a claim · worker, api */
 export const heldClaimsKey = (partition: number): string => `sh:{p${partition}}:held-claims`
 
-/** hash: client → since when and when last it received, ms (puller-store.ts) · 8 days from the last time · api */
+/** hash: client → since when and when last it received, ms (puller-store.ts) · 38 days from the last time · api */
 export const pullersKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:pullers`
 
 /** string: empty; exists once the reported outcomes are recorded · 10 minutes · worker */
@@ -249,7 +252,10 @@ export const commandAuditKey = (tenant: Tenant): string => `${auditKey(tenant)}:
 /** hash: the installation's id; ids that an operator adopted or discarded · forever · any service, operator commands */
 export const INSTALLATION_KEY = 'sh:installation'
 
-/** string: JSON of the delivery policy (delivery-policy.ts) · a day from the last report · worker */
+/** zset: start of a period in which the api could be asked, ms → its end, ms (uptime-store.ts) · forever · api */
+export const UPTIME_KEY = 'sh:uptime'
+
+/** string: JSON of the delivery policy (delivery-policy.ts) · forever · worker */
 export const POLICY_KEY = 'sh:policy'
 
 /**

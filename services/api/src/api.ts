@@ -17,6 +17,7 @@ import { createApp } from './http/server/create-app.ts'
 import { type ClientDeadlines, startHttpServer } from './http/server/http-server.ts'
 import { observeRequests } from './http/server/observe-requests.ts'
 import { isNotFound } from './http/server/problem-handler.ts'
+import { startNotingUptime } from './state/note-uptime.ts'
 import { openState } from './state/state.ts'
 import { deliveryWebhook } from './webhooks/deliveries/delivery-webhook.ts'
 import { openStores } from './webhooks/stores.ts'
@@ -81,6 +82,8 @@ export async function startApi(options: StartApiOptions) {
   })
   shutdown.defer('http', () => server.close())
   shutdown.defer('streams', features.endRequests)
+  const uptime = startNotingUptime(parts.uptime, readiness.installation)
+  shutdown.defer('uptime', uptime.stop)
   return {
     /** Every request needs these. */
     readiness: { redis: readiness.redis, installation: readiness.installation },

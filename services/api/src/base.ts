@@ -13,7 +13,7 @@ export type Base = Awaited<ReturnType<typeof openBase>>['base']
 export async function openBase(service: Service<ApiConfig>) {
   const { config, log, metrics, tracing } = service
   // The outbox relay drains a full Redis, and requests are accepted without the broker.
-  const { redis, broker, installation, now, readiness } = await openBacking(service, {
+  const { redis, broker, installation, now, redisNow, readiness } = await openBacking(service, {
     topology: () => serviceTopology([], { eventShards: config.EVENT_SHARDS }),
     redisMayBeFull: true,
     waitForBroker: false,
@@ -49,6 +49,8 @@ export async function openBase(service: Service<ApiConfig>) {
     traceOfRequest: () => traceOfRequest.getStore(),
     /** Milliseconds since 1970, at most a few seconds ahead of Redis's clock (`ClockWatch`). */
     now,
+    /** Redis's clock, ms since 1970, for what is final or must not be early (`ClockWatch`). */
+    redisNow,
   }
   return { base, readiness, traceOfRequest }
 }

@@ -163,6 +163,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   const lookAtHeld = createLookAtHeld({
     worker: steps,
     held,
+    archive,
     looks: createHeldLooks(redis),
     endpoint: look,
     publish: broker.publishBacklogged,

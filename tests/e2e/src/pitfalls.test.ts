@@ -1,5 +1,8 @@
 import { hasTest, namedTests, readDocs } from './named-tests.ts'
 
+/** Rows of the table of deadlines. */
+const DEADLINES = 24
+
 describe.each([
   ['pitfalls.md', 100],
   ['threats.md', 25],
@@ -17,5 +20,24 @@ describe.each([
   test('every entry names a test or says why there is none', () => {
     expect(entries.length).toBeGreaterThanOrEqual(most)
     expect(entries.filter((entry) => namedTests(entry, page).length === 0 && !entry.includes('No test: '))).toEqual([])
+  })
+})
+
+describe('the table of deadlines in architecture.md', () => {
+  const page = readDocs('architecture.md')
+  const rows =
+    page
+      .split('## Deadlines and outages')[1]
+      ?.match(/^\| (?!time|---).+\|$/gm)
+      ?.slice(0, DEADLINES) ?? []
+
+  test.each(namedTests(rows.join('\n'), page))('"%s" is in %s', (title, path) => {
+    expect(hasTest(title, path)).toBe(true)
+  })
+
+  test('each row says what an outage of each part does, and names a test', () => {
+    expect(rows).toHaveLength(DEADLINES)
+    expect(rows.map((row) => row.split(' | ').length)).toEqual(rows.map(() => 6))
+    expect(rows.filter((row) => namedTests(row, page).length === 0)).toEqual([])
   })
 })

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { relative } from 'node:path'
+import { ownEnvironment, PROXIES } from '@switchhook/test-servers'
 import { inOrder } from './in-order.ts'
 import { machineLine } from './machine.ts'
 import type { Part } from './plan.ts'
@@ -59,6 +60,20 @@ export interface PartSettings {
   readonly observer: Observer
 }
 
+/** Servers and programs that a person gives to the tests. The first part also downloads what the machine lacks. */
+const OF_TESTS = [
+  'AMQP_URL',
+  'MANAGEMENT_URL',
+  'REDIS_URL',
+  'BACKING',
+  'REDIS_SERVER',
+  'ASTERISK_ROOT',
+  'CHROMIUM',
+  'HELM',
+  'KUBECTL',
+  'PROMETHEUS',
+]
+
 const MAX_PRINTED = 64 * 1024
 /** Skipped tests, and work that takes long. All else that a file prints is reported if it fails. */
 const TOLD_AT_ONCE = /^(NOT TESTED:|…) .*$/gm
@@ -68,7 +83,7 @@ export async function runPart(part: Part, { program, root, env, observer }: Part
   const args = ['--selectProjects', part.project, '--maxWorkers=1', '--reporters=./tests/jest/to-runner.mjs']
   const child = spawn(process.execPath, [program, ...args, ...part.args], {
     cwd: root,
-    env: { ...process.env, ...env },
+    env: { ...ownEnvironment(part.project === 'preflight' ? [...OF_TESTS, ...PROXIES] : OF_TESTS), ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
 

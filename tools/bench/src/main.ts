@@ -3,7 +3,7 @@ import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { devTenant, requestToken } from '@switchhook/dev-idp'
-import { readStackOptions, startStack, stopStack } from '@switchhook/local'
+import { readStackOptions, stackEnvironment, startStack, stopStack } from '@switchhook/local'
 import { loadConfig } from '@switchhook/runtime'
 import { type Bench, benchFields, closing } from './bench.ts'
 import { TENANTS } from './figures/deliveries.ts'
@@ -51,7 +51,7 @@ async function withStack(
   const options = { ...readStackOptions(env), home, apiPort: 0, idpPort: 0 }
   // All listeners of a figure have one token.
   const limits = { RATE_LIMIT: COUNTED_ONLY, STREAM_LISTENERS_PER_CLIENT: '200' }
-  const settings = { ...limits, DEV_IDP_TENANTS: String(TENANTS), ...env, ...setting }
+  const settings = { ...limits, DEV_IDP_TENANTS: String(TENANTS), ...stackEnvironment(env), ...setting }
   const discard = (): Promise<void> => stopStack(home, say, { discardData: true })
   await discard()
   await using closers = new AsyncDisposableStack()

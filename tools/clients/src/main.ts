@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { delimiter, join, resolve } from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import { readStackOptions, startStack, stopStack } from '@switchhook/local'
+import { readStackOptions, stackEnvironment, startStack, stopStack } from '@switchhook/local'
 import { repository } from '@switchhook/test-servers'
 import { startChangedAnswers } from './changed-answers.ts'
 import { fetchGenerator } from './fetch-generator.ts'
@@ -77,7 +77,7 @@ if (runnable.some(({ needs }) => needs.includes('java'))) await fetchGenerator(t
 
 // The stack comes first: the compilers would slow down its start.
 const env = {
-  ...process.env,
+  ...stackEnvironment(process.env),
   SWITCHHOOK_HOME: join(home, 'stack'),
   API_PORT: '0',
   DEV_IDP_PORT: '0',

@@ -5,20 +5,22 @@ import { BackingUnavailable, DaemonFailed } from '@switchhook/test-servers'
 import { tryContainers } from './containers/try-containers.ts'
 import { runDemo, runDemoOnGiven } from './demo/run-demo.ts'
 import { StepFailed } from './demo/verify.ts'
+import { bringUp } from './stack/bring-up.ts'
+import { stackEnvironment } from './stack/stack-environment.ts'
 import { readStackOptions } from './stack/stack-options.ts'
-import { startStack } from './stack/start-stack.ts'
 import { stopStack } from './stack/stop-stack.ts'
 import { summary } from './stack/summary.ts'
 
 const say = (line: string): void => console.log(line)
+const env = stackEnvironment(process.env, say)
 
 const COMMANDS: Readonly<Record<string, () => Promise<void>>> = {
-  up: async () => say(summary(await startStack(readStackOptions(process.env), process.env, say))),
+  up: async () => say(summary(await bringUp(readStackOptions(env), env, say))),
   down: async () => {
-    await stopStack(readStackOptions(process.env).home, say)
+    await stopStack(readStackOptions(env).home, say)
     say('stopped')
   },
-  demo: () => (process.env['DEMO_API_URL'] ? runDemoOnGiven : runDemo)(process.env, say),
+  demo: () => (env['DEMO_API_URL'] ? runDemoOnGiven : runDemo)(env, say),
   'try-containers': () => tryContainers(say),
 }
 

@@ -1,6 +1,14 @@
 import { cpSync, existsSync, globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Home, rememberPorts, repository, runningPid, startDaemon, stopDaemon } from '@switchhook/test-servers'
+import {
+  type Home,
+  ownEnvironment,
+  rememberPorts,
+  repository,
+  runningPid,
+  startDaemon,
+  stopDaemon,
+} from '@switchhook/test-servers'
 import { Agent, request } from 'undici'
 
 export type PrivateAsterisk = Awaited<ReturnType<typeof privateAsterisk>>
@@ -101,7 +109,7 @@ export async function privateAsterisk(
           '-C',
           join(run, 'etc', 'asterisk.conf'),
         ],
-        env: process.env,
+        env: ownEnvironment(),
         // Asterisk starts without TLS if another process has the port.
         isReady: () => knowsPhones(tlsUrl ?? url, password),
         readyWithinMs: READY_WITHIN_MS,

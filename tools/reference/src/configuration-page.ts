@@ -22,9 +22,10 @@ Every service reads its configuration from environment variables, once, at start
 \`250ms\`, \`10s\`, \`5m\`, \`2h\` or \`7d\`. A wrong value stops the start: the message lists every problem by
 variable and never repeats a value. An empty variable counts as unset.
 
-\`make up\` passes every variable on to the services. The variables of the runner itself
-(\`SWITCHHOOK_HOME\`, \`REPLICAS_WORKER\`, …) are in [its README](../tools/local/README.md), those of the local
-identity provider in [its own](../tools/dev-idp/README.md).
+\`make up\` passes the variables of this page on to the services, except \`NODE_ENV\`, and the ones for a
+RabbitMQ or a Redis whose URL you do not set. Of a shell's other variables, services and servers get
+only those that every program needs ([the runner's README](../tools/local/README.md)). The local identity
+provider has [its own variables](../tools/dev-idp/README.md).
 `
 
 /**

@@ -1,6 +1,7 @@
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Home } from './home.ts'
+import { ownEnvironment, PROXIES } from './process/own-environment.ts'
 import { removePidFile, writePidFile } from './process/pid-file.ts'
 import { type Say, withProgress } from './process/progress.ts'
 import { type CommandResult, runCommand } from './process/run-command.ts'
@@ -28,8 +29,7 @@ export function composeProvider(
       'docker',
       ['compose', '-p', `switchhook-${home.id}`, '-f', composeFile, '-f', composePortsFile, ...args],
       {
-        // Compose reads the port of dev-idp although it does not start it here, and rejects 0 (any port).
-        env: { ...process.env, DEV_IDP_PORT: '', ...env },
+        env: { ...ownEnvironment(PROXIES), ...env },
         timeoutMs: 600_000,
       },
     )

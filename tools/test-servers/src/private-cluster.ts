@@ -12,6 +12,7 @@ import {
 } from './private-rabbitmq.ts'
 import { stopDaemon } from './process/daemon.ts'
 import { freePort } from './process/free-port.ts'
+import { ownEnvironment } from './process/own-environment.ts'
 import { runningPid } from './process/pid-file.ts'
 import { waitUntil } from './process/wait-until.ts'
 import { BackingUnavailable } from './provider.ts'
@@ -42,7 +43,7 @@ export async function startPrivateCluster(folder: string, size: number, { runnin
     cookie: randomUUID().replaceAll('-', '').toUpperCase(),
     ...(growsItself && { configFiles: [rabbitmqMembersConfigFile] }),
   }
-  await startEpmd(shared, settings.portMapper, { ...process.env, ERL_EPMD_ADDRESS: '127.0.0.1' })
+  await startEpmd(shared, settings.portMapper, { ...ownEnvironment(), ERL_EPMD_ADDRESS: '127.0.0.1' })
   const homes = Array.from({ length: size }, (_, n) => openHome(join(folder, `node-${n + 1}`)))
   const stop = async (): Promise<void> => {
     await Promise.all(homes.map((home) => stopPrivateRabbitmq(home, 0)))

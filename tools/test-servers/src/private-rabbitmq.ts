@@ -1,8 +1,10 @@
-import { copyFileSync, existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { findBinary } from './find-binary.ts'
 import type { Home } from './home.ts'
 import { startDaemon, stopDaemon } from './process/daemon.ts'
+import { ownEnvironment } from './process/own-environment.ts'
 import { runningPid } from './process/pid-file.ts'
 import { type CommandResult, runCommand } from './process/run-command.ts'
 import type { RabbitmqAddress, RabbitmqControl } from './provider.ts'
@@ -32,7 +34,20 @@ type Ports = Readonly<typeof PORTS>
 export const nodeName = (home: Home): string => `switchhook-${home.id}@localhost`
 
 const portsFile = (home: Home): string => join(home.dataDir, 'rabbitmq-ports.json')
-const dataDir = (home: Home): string => join(home.dataDir, 'rabbitmq')
+const LATIN_1 = /^[\x20-\xff]*$/
+
+/** The home by a path that Erlang reads: one in Latin-1. */
+function erlangPathOf(home: Home): string {
+  if (LATIN_1.test(home.path)) return home.path
+  const link = join(tmpdir(), `switchhook-${home.id}`)
+  if (!existsSync(link) || realpathSync(link) !== home.path) {
+    rmSync(link, { force: true })
+    symlinkSync(home.path, link)
+  }
+  return link
+}
+
+const dataDir = (home: Home): string => join(erlangPathOf(home), 'data', 'rabbitmq')
 const ENV_FILE = 'rabbitmq-env.conf'
 
 /** The settings that the nodes of one cluster share. */
@@ -54,7 +69,7 @@ export async function startPrivateRabbitmq(
     const epmdRuns = cluster !== undefined || (await runningPid(home, 'epmd')) !== undefined
     const ports = await assignPorts(home, epmdRuns, cluster)
     if (cluster !== undefined) writeCookie(dir, cluster.cookie)
-    const env = { ...process.env, ...writeSettings(home, dir, ports, cluster?.configFiles) }
+    const env = { ...ownEnvironment(), ...writeSettings(home, dir, ports, cluster?.configFiles) }
     if (!epmdRuns) await startEpmd(home, ports.epmd, env)
     await startDaemon(home, {
       name: 'rabbitmq',
@@ -103,7 +118,7 @@ export async function runControl(
 ): Promise<CommandResult | undefined> {
   const control = controlCommand(home, name)
   if (control === undefined) return undefined
-  const env = { ...process.env, ...control.env }
+  const env = { ...ownEnvironment(), ...control.env }
   return runCommand(control.command, [...control.args, ...args], { env, cwd: dataDir(home), timeoutMs: 60_000 })
 }
 
@@ -161,8 +176,14 @@ function writeSettings(home: Home, dir: string, ports: Ports, configFiles: reado
     writeFileSync(join(dir, name), content)
     return join(dir, name)
   }
+  // The clone, too, may have a path that Erlang cannot read.
+  const copy = (path: string, folder: string): string => {
+    const target = join(dir, folder, basename(path))
+    copyFileSync(path, target)
+    return target
+  }
   mkdirSync(join(dir, 'conf.d'), { recursive: true })
-  for (const path of configFiles) copyFileSync(path, join(dir, 'conf.d', basename(path)))
+  for (const path of configFiles) copy(path, 'conf.d')
   file(
     'conf.d/90-private.conf',
     [
@@ -189,10 +210,10 @@ function writeSettings(home: Home, dir: string, ports: Ports, configFiles: reado
     // Erlang would otherwise allocate tables for the maximum number of open files, which can be huge.
     ERL_MAX_PORTS: '8192',
     RABBITMQ_MNESIA_BASE: join(dir, 'mnesia'),
-    RABBITMQ_LOG_BASE: home.logDir,
-    RABBITMQ_CONFIG_FILE: rabbitmqConfigFile,
+    RABBITMQ_LOG_BASE: join(erlangPathOf(home), 'log'),
+    RABBITMQ_CONFIG_FILE: copy(rabbitmqConfigFile, '.'),
     RABBITMQ_CONFIG_FILES: join(dir, 'conf.d', '*.conf'),
-    RABBITMQ_ADVANCED_CONFIG_FILE: rabbitmqAdvancedConfigFile,
+    RABBITMQ_ADVANCED_CONFIG_FILE: copy(rabbitmqAdvancedConfigFile, '.'),
     RABBITMQ_ENABLED_PLUGINS_FILE: file('enabled_plugins', '[rabbitmq_management,rabbitmq_prometheus].\n'),
     // Replaces /etc/rabbitmq/rabbitmq-env.conf, which belongs to the machine's own instance.
     RABBITMQ_CONF_ENV_FILE: file(ENV_FILE, ''),

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { findBinary } from './find-binary.ts'
 import type { Home } from './home.ts'
 import { startDaemon } from './process/daemon.ts'
+import { ownEnvironment } from './process/own-environment.ts'
 import { runningPid } from './process/pid-file.ts'
 import type { RedisAddress } from './provider.ts'
 import { redisAnswers } from './reachable.ts'
@@ -24,7 +25,7 @@ export async function startPrivateRedis(home: Home, binary: string): Promise<Red
       name: 'redis',
       command: binary,
       args: [redisConfigFile, '--port', String(port), '--bind', '127.0.0.1', '--dir', dir, '--databases', '64'],
-      env: process.env,
+      env: ownEnvironment(),
       cwd: dir,
       isReady: () => redisAnswers(port),
       readyWithinMs: 30_000,

@@ -137,11 +137,6 @@ test('a message of a newer fan-out is accepted during a rolling upgrade: the nex
   expect(parseDelivery(example.body, newer).eventType).toBe('webhook.endpoint.failing')
 })
 
-test('a postponed message of an earlier version keeps its number of postponements, and loses their time', () => {
-  const before = headers({ 'sh-postponed': 3, 'sh-postponement': { waitedMs: 390_000, openUntilMs: 1 } })
-  expect(parseDelivery(example.body, before)).toEqual({ ...example, postponed: 3 })
-})
-
 test('the kind of trial is kept; an unknown kind of a later version is delivered as an ordinary event', () => {
   const trial = { ...example, trial: 'test' as const }
   expect(parseDelivery(example.body, deliveryHeaders(trial))).toEqual(trial)

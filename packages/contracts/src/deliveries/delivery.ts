@@ -24,7 +24,7 @@ export interface Delivery {
   readonly postponed?: number
   /**
    * Tells the copies of a retry apart: drawn anew for every message that continues a delivery, and named by the ledger once
-   * the broker has confirmed it. Absent: the first message of a run, or one of a worker of an earlier version.
+   * the broker has confirmed it. Absent: the first message of a run.
    */
   readonly token?: string
   /** ISO 8601, UTC: when the first attempt of this run was due. */

@@ -8,6 +8,8 @@ export interface ConsumerChannelOptions
   extends Required<Pick<ConsumeOptions<unknown>, 'queue' | 'concurrency' | 'holdAcksMs'>> {
   /** After this long without an answer, this channel is given up. */
   readonly answerMs: number
+  /** How long after a cancel by the broker the session fails. The next connection declares the queue. */
+  readonly redeclareAfterMs: number
   readonly take: (message: ConsumeMessage, from: ConsumerChannel) => void
   readonly closed: (channel: ConsumerChannel) => void
   /** The broker did not answer the cancel, so it may send further messages on this channel. */
@@ -88,8 +90,7 @@ export class ConsumerChannel {
     const { queue, answerMs, take } = this.#options
     this.#tag = tag
     const receive = (message: ConsumeMessage | null): void => {
-      // The broker cancels a consumer when its queue is deleted; the next connection declares the queue again.
-      if (message === null) this.session.fail(new Error(`RabbitMQ cancelled the consumer of ${queue}`))
+      if (message === null) this.#cancelled()
       // This process cannot acknowledge on a replaced channel; the broker redelivers the message.
       else if (!this.#isRetired) take(message, this)
     }
@@ -104,6 +105,16 @@ export class ConsumerChannel {
       // The watch replaces a channel whose consumer is not confirmed.
       if (!(error instanceof NotAnswered)) this.session.fail(toError(error))
     }
+  }
+
+  /** The broker cancels a consumer when its queue is deleted. */
+  #cancelled(): void {
+    this.#isConsuming = false
+    const { queue, redeclareAfterMs } = this.#options
+    // oxlint-disable-next-line no-restricted-globals -- waits for no answer
+    setTimeout(() => {
+      if (!this.#isRetired) this.session.fail(new Error(`RabbitMQ cancelled the consumer of ${queue}`))
+    }, redeclareAfterMs).unref()
   }
 
   /** Resolves when the broker sends no more messages, or when the channel is given up. */

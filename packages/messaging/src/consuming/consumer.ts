@@ -66,6 +66,7 @@ export class QueueConsumer<T> {
       concurrency,
       holdAcksMs,
       answerMs: this.#deps.timing.answerMs,
+      redeclareAfterMs: this.#deps.timing.redeclareAfterMs,
       take: (message, from) => void this.#take(message, from),
       closed: (closed) => this.#detach(closed),
       unanswered: () => void this.#reopen(session),

@@ -104,6 +104,68 @@ test('a connection that is lost while it is given up is replaced', async () => {
   expect(await sessionOf(link)).not.toBe(session)
 })
 
+describe('RabbitMQ that refuses a connection', () => {
+  const user = `limited-${process.pid}`
+
+  /** What is logged about the first connection that is refused. */
+  async function refusalOf(url: string): Promise<{ readonly message: string; readonly error: unknown }> {
+    const log = recordingLog()
+    link = await openLink({ url, name: 'test', log, changed: () => {}, setUp: () => Promise.resolve() })
+    const line = await eventually(() => {
+      const found = log.lines.find(({ level }) => level === 'error')
+      if (found === undefined) throw new Error('nothing is refused yet')
+      return found
+    })
+    return { message: line.message, error: (line.fields['error'] as Error).message }
+  }
+
+  function asUser(name: string, password: string): string {
+    return Object.assign(new URL(server.amqpUrl), { username: name, password }).href
+  }
+
+  beforeEach(async () => {
+    const { call } = server.management
+    const vhost = new URL(server.amqpUrl).pathname.slice(1)
+    await call('PUT', `users/${user}`, { password: 'secret', tags: '' })
+    await call('PUT', `permissions/${vhost}/${user}`, { configure: '.*', write: '.*', read: '.*' })
+  })
+  afterEach(() => server.management.call('DELETE', `users/${user}`))
+
+  const accepted = 'RabbitMQ accepts the login and refuses the connection, for the reason in `error`; retrying'
+
+  test("the limit of the user's connections is named in RabbitMQ's words", async () => {
+    await server.management.call('PUT', `user-limits/${user}/max-connections`, { value: 0 })
+    expect(await refusalOf(asUser(user, 'secret'))).toEqual({
+      message: accepted,
+      error: expect.stringMatching(/^NOT_ALLOWED - .*user connection limit \(0\) is reached/),
+    })
+  })
+
+  test("the limit of the virtual host's connections is named in RabbitMQ's words", async () => {
+    const vhost = new URL(server.amqpUrl).pathname.slice(1)
+    await server.management.call('PUT', `vhost-limits/${vhost}/max-connections`, { value: 0 })
+    expect(await refusalOf(asUser(user, 'secret'))).toEqual({
+      message: accepted,
+      error: expect.stringMatching(/^NOT_ALLOWED - .*connection limit \(0\) is reached/),
+    })
+  })
+
+  test('a virtual host that does not exist is named', async () => {
+    const url = Object.assign(new URL(server.amqpUrl), { pathname: '/missing' })
+    expect(await refusalOf(url.href)).toEqual({
+      message: accepted,
+      error: expect.stringMatching(/vhost \S*missing\S* not found/),
+    })
+  })
+
+  test('a wrong password is a refused login', async () => {
+    expect(await refusalOf(asUser(user, 'wrong'))).toEqual({
+      message: 'RabbitMQ refuses the login; check user and password in AMQP_URL; retrying',
+      error: expect.stringMatching(/^ACCESS_REFUSED - Login was refused/),
+    })
+  })
+})
+
 test('what a channel publishes is written in the same tick, and the frames of a closed channel cost no other its own', async () => {
   link = await open(() => Promise.resolve())
   const { model } = await sessionOf(link)

@@ -1,8 +1,9 @@
 import type { Duplex } from 'node:stream'
 import { answerWithin, isCertificateError, type Logger } from '@switchhook/runtime'
-import { type ChannelModel, connect } from 'amqplib'
+import type { ChannelModel } from 'amqplib'
 import { LRUCache } from 'lru-cache'
 import { createBrokerNodes } from './broker-nodes.ts'
+import { ConnectionRefused, connect } from './connect.ts'
 import { type RawConnection, writeDirectly } from './gather-writes.ts'
 import {
   type BrokerAddress,
@@ -37,17 +38,13 @@ const REASONS_REMEMBERED = 100
 const REFUSED_CERTIFICATE =
   "RabbitMQ's certificate is not accepted; check AMQP_CA_FILE, and that the certificate is for the host in AMQP_URL"
 
-/** By the beginning of amqplib's message, which has no code and, once the login is accepted, hides RabbitMQ's words. */
-const REFUSED_CONNECTIONS: readonly (readonly [begins: string, message: string])[] = [
-  ['Handshake terminated by server: 403', 'RabbitMQ refuses the login; check user and password in AMQP_URL; retrying'],
-  [
-    'Expected ConnectionOpenOk; got <ConnectionClose',
-    "RabbitMQ accepts the login and refuses the virtual host: it does not exist, the user may not use it, or the user or the virtual host has reached its limit of connections (max-connections); RabbitMQ's log has the reason; retrying",
-  ],
-]
+const ACCESS_REFUSED = 403
 
-const refusedConnection = ({ message }: Error): string | undefined =>
-  REFUSED_CONNECTIONS.find(([begins]) => message.startsWith(begins))?.[1]
+/** What to check; RabbitMQ's reason is logged with it. */
+const refusal = ({ code }: ConnectionRefused): string =>
+  code === ACCESS_REFUSED
+    ? 'RabbitMQ refuses the login; check user and password in AMQP_URL; retrying'
+    : 'RabbitMQ accepts the login and refuses the connection, for the reason in `error`; retrying'
 
 /** Resolves without waiting for the broker; `changed` reports the first connection. */
 export async function openLink({ url, ca, name, log, setUp, changed }: LinkOptions) {
@@ -123,10 +120,10 @@ export async function openLink({ url, ca, name, log, setUp, changed }: LinkOptio
   })
   recovering.on('connect-failed', (error) => {
     if (closing) return
-    const refused = refusedConnection(error)
     // Access refused (403), or a queue or exchange exists with other arguments (406): retrying does not help.
-    if (refused !== undefined) log.error(refused, { connection: name, error })
-    else if (isRefusal(error, 403, 406)) log.error('RabbitMQ refuses the set-up; retrying', { connection: name, error })
+    if (error instanceof ConnectionRefused) log.error(refusal(error), { connection: name, error })
+    else if (isRefusal(error, ACCESS_REFUSED, 406))
+      log.error('RabbitMQ refuses the set-up; retrying', { connection: name, error })
     else if (isCertificateError(error)) log.error(REFUSED_CERTIFICATE, { connection: name, error })
     else if (!warned.has(error.message)) {
       warned.set(error.message, true)

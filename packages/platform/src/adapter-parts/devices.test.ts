@@ -35,7 +35,7 @@ test('the order of a device rises although its record has expired, for the liste
 })
 
 test.each([
-  ['an earlier version', 7],
+  ['an expired record', 7],
   ['a replica whose clock is ahead', Date.UTC(2027, 0, 1)],
 ])('the order continues that of %s', async (_by, order) => {
   const value = { online: false, order, at: '2025-12-31T00:00:00.000Z' }

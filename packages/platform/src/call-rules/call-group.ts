@@ -3,8 +3,6 @@ import { isSameAddress } from '../call-model/address.ts'
 import type { Ending, LegReport } from '../platform.ts'
 
 // The rules of calls and transfers are the same on every platform.
-// Call groups and scheduled steps are stored, and replicas of two versions read each other's. Names of their fields and kinds
-// of steps that are scheduled must not change.
 
 export type Party =
   | { readonly kind: 'agent'; readonly agentUri: string; readonly device: string | null }
@@ -36,7 +34,7 @@ export interface PendingTransfer {
   readonly isAbandoned: boolean
   /** The target has failed for this reason, so the agent who has left is called back: the target is that agent now. */
   readonly failedBecause?: EndReason
-  /** The step that began it. Absent: the previous version began it, or it began at a phone. */
+  /** The step that began it. Absent: it began at a phone. */
   readonly begunAt?: number
 }
 
@@ -100,7 +98,7 @@ export type CallStep =
   | {
       readonly kind: 'transfer-route' | 'transfer-answer' | 'transfer-ring-out'
       readonly callId: CallId
-      /** Of the transfer. Another transfer of the call ignores the step. Absent: the previous version scheduled it. */
+      /** Of the transfer. Another transfer of the call ignores the step. */
       readonly begunAt?: number
     }
   | AgentStep

@@ -10,7 +10,7 @@ end
 local now = clock()
 -- A span that begins in the future was written by a Redis whose clock was ahead: it is over (breaker-store.ts).
 local function runs(from, til)
-  return til and tonumber(from or 0) <= now and now < tonumber(til)
+  return til and tonumber(from) <= now and now < tonumber(til)
 end
 if runs(openedAt, openUntil) or runs(probedAt, probeUntil) then
   return 0

@@ -11,8 +11,9 @@ if openUntil and (ARGV[3] == '' or probe ~= ARGV[3]) then
   return 0
 end
 local failures = redis.call('HINCRBY', KEYS[1], 'failures', 1)
-redis.call('PEXPIRE', KEYS[1], ARGV[4])
 local isFailing, pause = failures >= tonumber(ARGV[1]), tonumber(ARGV[8])
+-- An outage is known for as long as the history: workers that were away for days report its end.
+redis.call('PEXPIRE', KEYS[1], isFailing and ARGV[7] or ARGV[4])
 if not openUntil and not isFailing and pause == 0 then
   return 0
 end

@@ -5,8 +5,7 @@
 --         end is being reported
 local PUBLISH_MS = 10000
 local opening, told, recoveredAt = unpack(redis.call('HMGET', KEYS[1], 'opening', 'told', 'recoveredAt'))
--- Earlier versions write '1' instead of the outage's start.
-if not opening or (told ~= '1' and told ~= string.match(opening, '^%d+')) then
+if not opening or told ~= string.match(opening, '^%d+') then
   return {}
 end
 local now = clock()

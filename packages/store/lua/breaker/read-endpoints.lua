@@ -15,7 +15,7 @@ local function read(breaker, subscriptions, listening, rejections, id)
   end
   local now = clock()
   -- A cool-down that begins in the future was written by a Redis whose clock was ahead: it is over (breaker-store.ts).
-  local isOpen = tonumber(openedAt or 0) <= now and now < tonumber(openUntil)
+  local isOpen = tonumber(openedAt) <= now and now < tonumber(openUntil)
   return { isOpen and 'open' or 'probing', tonumber(failures), openUntil, subscription, listened, rejected }
 end
 

@@ -1,8 +1,12 @@
 -- Removes entries, unless they have changed since they were read.
--- KEYS    1 the list: held or leased
+-- KEYS    1 the list: held or leased   of leases: 2 reported; what was reported under a lease goes with it
 -- ARGV    delivery and score of each
 for i = 1, #ARGV, 2 do
   if redis.call('ZSCORE', KEYS[1], ARGV[i]) == ARGV[i + 1] then
     redis.call('ZREM', KEYS[1], ARGV[i])
+  end
+  local report = KEYS[2] and redis.call('HGET', KEYS[2], ARGV[i])
+  if report and string.match(report, '^%d+') == ARGV[i + 1] then
+    redis.call('HDEL', KEYS[2], ARGV[i])
   end
 end

@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Claims outbox entries of one partition for a relay: its own unsent ones first, then those of dead relays, then new ones.
+-- Claims outbox entries of one partition for a relay: those of dead relays and those that were given back, then new ones.
 -- Allowed while Redis is over `maxmemory`, because draining the outbox frees memory.
 -- KEYS    1 outbox
 -- ARGV    1 group   2 this relay   3 most entries   4 idle time in ms after which another relay counts as dead
@@ -7,41 +7,25 @@
 local outbox, group, relay, max, idle = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
 
 local claimed = {}
-local count = 0
 local function take(entries)
   for _, entry in ipairs(entries or {}) do
-    if entry[2] then
-      count = count + 1
-      claimed[2 * count - 1] = entry[1]
-      claimed[2 * count] = entry[2][2]
-    else
-      -- Deleted, but still in the group's pending list: nothing is left to send.
-      redis.call('XACK', outbox, group, entry[1])
-    end
+    claimed[#claimed + 1] = entry[1]
+    claimed[#claimed + 1] = entry[2][2]
   end
-end
-local function read(from)
-  local reply = redis.pcall('XREADGROUP', 'GROUP', group, relay, 'COUNT', max - count, 'STREAMS', outbox, from)
-  if reply and reply.err then
-    return reply
-  end
-  take(reply and reply[1][2])
 end
 
--- Reading its own entries again also resets this relay's idle time, so that the others do not take them over.
-local failed = read('0')
-if failed and string.find(failed.err, '^NOGROUP') then
+local idles = redis.pcall('XAUTOCLAIM', outbox, group, relay, idle, '0', 'COUNT', max)
+if idles.err and string.find(idles.err, '^NOGROUP') then
   -- This Redis does not have the group yet. It begins at the first entry, so that it skips none.
   redis.call('XGROUP', 'CREATE', outbox, group, '0', 'MKSTREAM')
-  failed = read('0')
+elseif idles.err then
+  return idles
+else
+  take(idles[2])
 end
-if failed then
-  return failed
+local left = max - #claimed / 2
+if left > 0 then
+  local reply = redis.call('XREADGROUP', 'GROUP', group, relay, 'COUNT', left, 'STREAMS', outbox, '>')
+  take(reply and reply[1][2])
 end
-if count < max then
-  take(redis.call('XAUTOCLAIM', outbox, group, relay, idle, '0', 'COUNT', max - count)[2])
-end
-if count < max then
-  failed = read('>')
-end
-return failed or claimed
+return claimed

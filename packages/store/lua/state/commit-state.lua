@@ -1,7 +1,7 @@
 -- Writes records, events and timers in one step, all or nothing. Claims the events for a relay, if one is named.
 -- KEYS    1 outbox   2 timers   3 payloads of the timers   4… the records, in the order of ARGV
--- ARGV    1 counts as 'records events timers'   2 group of the relays   3 name that claims the events ('': none)
---         4 relay that claims older events
+-- ARGV    1 counts as 'records events timers'   2 group of the relays   3 relay that claims the events ('': none)
+--         4 idle time in ms after which a relay counts as dead
 --         then per record: expected version (0: it must not exist), '<next version>:<value>', time to live in ms
 --         (0: for ever)
 --         then per event: its JSON
@@ -47,9 +47,9 @@ if timerCount > 0 then
   end
 end
 
--- The group delivers the oldest unclaimed entries: those of this commit, unless older ones are left. The relay gets the
--- older ones, and claims the rest with its next pass. An error must not fail the commit, which is written: without the
--- group, the next pass creates it and claims all entries.
+-- The group delivers the oldest unclaimed entries: those of this commit, unless older ones are left. Older ones, and so the
+-- rest of this commit, are left to the next pass of any relay. An error must not fail the commit, which is written: without
+-- the group, the next pass creates it and claims all entries.
 local taken = {}
 if eventCount > 0 and ARGV[3] ~= '' then
   local reply = redis.pcall('XREADGROUP', 'GROUP', ARGV[2], ARGV[3], 'COUNT', eventCount, 'STREAMS', KEYS[1], '>')
@@ -63,6 +63,6 @@ for i = 2, 1 + eventCount do
   taken[id] = nil
 end
 for older in pairs(taken) do
-  redis.pcall('XCLAIM', KEYS[1], ARGV[2], ARGV[4], 0, older, 'JUSTID')
+  redis.pcall('XCLAIM', KEYS[1], ARGV[2], ARGV[3], 0, older, 'IDLE', ARGV[4], 'JUSTID')
 end
 return result

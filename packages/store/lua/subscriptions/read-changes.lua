@@ -1,5 +1,5 @@
 -- Reads what has changed in a tenant's subscriptions since a revision, all at one moment. The changes form a chain: each
--- names the revision before it. A version without the list of changes breaks the chain when it writes.
+-- names the revision before it.
 -- KEYS    1 the tenant's subscriptions   2 the tenant's revision   3 its latest changes
 -- ARGV    1 the revision since which
 -- result  the present revision, then id and JSON ('' for removed) of each subscription that has changed; nil if the list

@@ -26,13 +26,11 @@ end
 local before, after = ARGV[10], ARGV[11]
 if after ~= '' then
   local owner = redis.call('HGET', KEYS[5], after)
-  -- An earlier version deletes a subscription without its external id.
-  if owner and owner ~= ARGV[1] and redis.call('HEXISTS', KEYS[1], owner) == 1 then
+  if owner and owner ~= ARGV[1] then
     return owner
   end
 end
 local revision = redis.call('GET', KEYS[2]) or ''
-local mark = '!' .. revision
 if present ~= '' then
   -- HDEL comes first: Redis over `maxmemory` refuses a script only if its first write can take memory. So subscriptions
   -- can still be deleted and disabled, but not created.
@@ -56,17 +54,10 @@ if redis.call('HLEN', KEYS[1]) == 0 then
 else
   redis.call('INCRBY', KEYS[6], growth)
 end
--- Without the mark of the previous revision, an earlier version has written in between. Then the order is left alone: it
--- does not match the revision, so the next reader rebuilds it.
-if redis.call('ZREM', KEYS[3], mark) == 1 then
-  if ARGV[3] == '' then
-    redis.call('ZREM', KEYS[3], ARGV[5])
-  else
-    redis.call('ZADD', KEYS[3], 0, ARGV[5])
-  end
-  if redis.call('ZCARD', KEYS[3]) > 0 then
-    redis.call('ZADD', KEYS[3], 0, '!' .. ARGV[4])
-  end
+if ARGV[3] == '' then
+  redis.call('ZREM', KEYS[3], ARGV[5])
+else
+  redis.call('ZADD', KEYS[3], 0, ARGV[5])
 end
 if redis.call('HLEN', KEYS[1]) < tonumber(ARGV[6]) then
   redis.call('DEL', KEYS[4])

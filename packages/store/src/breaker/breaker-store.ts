@@ -24,10 +24,10 @@ import { HISTORY_MS, KEPT_PERIODS } from './cool-down-history.ts'
  *
  * field        written by                 content
  * failures     note-failure               failures in a row
- * openedAt     note-failure               start of the cool-down; earlier versions do not write it
+ * openedAt     note-failure               start of the cool-down
  * openUntil    note-failure               end of the cool-down; absent while closed
  * probe        claim-probe                the probe's claim; a new cool-down removes it, and so does release-probe
- * probedAt     claim-probe                start of the probe's lease; earlier versions do not write it
+ * probedAt     claim-probe                start of the probe's lease
  * probeUntil   claim-probe                end of the probe's lease; then another worker may claim it
  * paused       note-failure               present if the endpoint asked for this cool-down
  * opening      note-failure, once         the cool-down at the Nth failure: start, failures, end, last result
@@ -40,7 +40,8 @@ import { HISTORY_MS, KEPT_PERIODS } from './cool-down-history.ts'
  * neither ever lasts longer than its length from then on.
  *
  * Times are in ms since 1970. The scripts are in `lua/breaker` and `lua/redis`. `note-answer` deletes the hash, except during
- * a cool-down that the endpoint asked for. Without an answer, the hash expires one cool-down and a day after the last failure.
+ * a cool-down that the endpoint asked for. Without an answer, the hash expires one cool-down and a day after the last failure;
+ * that of an outage after 30 days.
  * A lost hash means closed: at worst an extra attempt.
  */
 

@@ -27,21 +27,14 @@ export const createContactStore = (redis: Redis) => ({
     const [successAt, failureAt, failure, failingSince] = await redis[run]((commands) =>
       commands.hmget(contactKey(endpoint), 'successAt', 'failureAt', 'failure', 'failingSince'),
     )
-    const [successAtMs, failureAtMs] = [msOf(successAt), msOf(failureAt)]
     return {
-      successAtMs,
-      failureAtMs,
+      successAtMs: msOf(successAt),
+      failureAtMs: msOf(failureAt),
       failure: failure == null ? null : resultFromText(failure),
       /** The first failure since the last success, to within the seconds between two notes. Null: the last contact was a success. */
-      failingSinceMs: startOf(successAtMs, failureAtMs, msOf(failingSince)),
+      failingSinceMs: msOf(failingSince),
     }
   },
 })
 
 const msOf = (stored: string | null | undefined): number | null => (stored == null ? null : Number(stored))
-
-/** Workers of an earlier version leave the stored start as it is, so it can be older than the last success. */
-function startOf(successAtMs: number | null, failureAtMs: number | null, sinceMs: number | null): number | null {
-  if (failureAtMs === null || failureAtMs <= (successAtMs ?? 0)) return null
-  return sinceMs !== null && sinceMs > (successAtMs ?? 0) ? sinceMs : failureAtMs
-}

@@ -7,6 +7,7 @@ import { createContactStore } from './contact-store.ts'
 import { createOutageStore, type Outage, type OutageStore } from './outage-store.ts'
 
 const COOLDOWN_MS = 200
+const DAY_MS = 86_400_000
 const answered503 = { outcome: 'answered', status: 503 } as const
 const timeout = { outcome: 'timeout', status: null } as const
 
@@ -29,6 +30,14 @@ async function open(): Promise<void> {
   await breaker.noteFailure(endpoint, undefined, timeout)
   expect(await breaker.noteFailure(endpoint, undefined, answered503)).toBe(true)
 }
+
+test('an outage is remembered for 30 days, in which the workers or the traffic of the endpoint may pause', async () => {
+  await breaker.noteFailure(endpoint, undefined, timeout)
+  const keptMs = (): Promise<number> => redis[run]((commands) => commands.pttl(breakerKey(endpoint)))
+  expect(await keptMs()).toBeLessThanOrEqual(DAY_MS + COOLDOWN_MS)
+  expect(await breaker.noteFailure(endpoint, undefined, answered503)).toBe(true)
+  expect(await keptMs()).toBeGreaterThan(29 * DAY_MS)
+})
 
 async function probe(): Promise<string> {
   return eventually(async () => {
@@ -94,7 +103,7 @@ describe('an outage', () => {
 
   test('whose start was not stored is reported when its next probe fails', async () => {
     const key = breakerKey(endpoint)
-    await redis[run]((commands) => commands.hset(key, 'failures', '5', 'openUntil', String(Date.now() - 1)))
+    await redis[run]((commands) => commands.hset(key, 'failures', '5', 'openedAt', '1', 'openUntil', '2'))
     expect(await breaker.noteFailure(endpoint, await probe(), timeout)).toBe(true)
     expect(await outages.unreported(endpoint)).toMatchObject({ failures: 6 })
   })

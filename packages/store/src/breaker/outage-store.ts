@@ -14,7 +14,7 @@ export const createOutageStore = (redis: Redis) => ({
     const [opening, told] = await redis[run]((commands) => commands.hmget(breakerKey(endpoint), 'opening', 'told'))
     if (opening == null) return undefined
     const outage = parseOpening(opening)
-    return told === String(outage.sinceMs) || told === TOLD ? undefined : outage
+    return told === String(outage.sinceMs) ? undefined : outage
   },
   /** Marks only this outage, and nothing once it is over: meanwhile the breaker may have closed and opened again. */
   markReported: (endpoint: Endpoint, { sinceMs }: Pick<Outage, 'sinceMs'>): Promise<void> =>
@@ -29,9 +29,6 @@ export const createOutageStore = (redis: Redis) => ({
     return opening === undefined ? undefined : { ...parseOpening(opening), recoveredAtMs: Number(recoveredAt) }
   },
 })
-
-/** Earlier versions write this for any outage. */
-const TOLD = '1'
 
 function parseOpening(opening: string) {
   const [since, failures, until, ...last] = opening.split(' ')

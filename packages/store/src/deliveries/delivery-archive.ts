@@ -18,6 +18,8 @@ export interface Redeliverer {
   readonly sender: string
   /** Redeliver only if this run was parked, not a later one. Absent: any run. */
   readonly parkedRun?: number
+  /** The sender is a request that can be repeated: a repeat begins the same run, and never a later one. */
+  readonly isRequest?: boolean
 }
 
 /** What a sender brings along to send a delivery that is not parked, or has lost its body. */
@@ -78,13 +80,14 @@ export function createDeliveryArchive(redis: Redis) {
      */
     async beginRedelivery(
       deliveryId: DeliveryId,
-      { sender, parkedRun }: Redeliverer,
+      { sender, parkedRun, isRequest = false }: Redeliverer,
       sendable?: Sendable,
     ): Promise<Redelivery> {
-      const keys = [recordKey(deliveryId), bodyKey(deliveryId), senderKey(deliveryId)]
+      const ids = [recordKey(deliveryId), bodyKey(deliveryId), senderKey(deliveryId)]
+      const keys = [...ids, redeliveryKey(deliveryId, sender)]
       const { which = 'parked', fresh } = sendable ?? {}
       const record = fresh === undefined ? '' : withoutAttempt(fresh, 'unsent')
-      const own = [which, sendable === undefined ? '' : '1', record, UNSENT_MS]
+      const own = [which, sendable === undefined ? '' : '1', record, UNSENT_MS, isRequest ? REDELIVERY_NOTED_MS : '']
       const args = [parkedRun ?? '', sender, SENDING_LEASE_MS, ...own]
       const stored = await runScript(redis, 'deliveries/begin-redelivery', keys, args)
       if (stored === '') return { kind: 'not-parked' }
@@ -100,23 +103,11 @@ export function createDeliveryArchive(redis: Redis) {
     /** Call it if publishing failed. Another sender may then begin immediately. */
     abandonRedelivery: (deliveryId: DeliveryId, { sender }: Pick<Redeliverer, 'sender'>): Promise<void> =>
       runScript(redis, 'redis/delete-if-equal', [senderKey(deliveryId)], [sender]),
-    /**
-     * Stores which parked run a request redelivers, so that a repeat of the request never sends a later run. The first
-     * call with `parkedRun` decides; it is kept for two days after the last call. Undefined: no call has named a run.
-     * @returns `isNew` false: an earlier call noted it
-     */
-    async noteRedelivery(deliveryId: DeliveryId, requestId: string, parkedRun?: number) {
+    /** The run that an earlier call of the same request began from; undefined: none has begun one. */
+    async begunFrom(deliveryId: DeliveryId, requestId: string): Promise<number | undefined> {
       const key = redeliveryKey(deliveryId, requestId)
-      if (parkedRun !== undefined) {
-        const written = await redis[run]((commands) => commands.set(key, parkedRun, 'PX', REDELIVERY_NOTED_MS, 'NX'))
-        if (written !== null) return { parkedRun, isNew: true }
-      }
       const noted = await redis[run]((commands) => commands.getex(key, 'PX', REDELIVERY_NOTED_MS))
-      return noted === null ? undefined : { parkedRun: Number(noted), isNew: false }
-    },
-    /** Forgets what the request noted, because it was refused and has sent nothing. */
-    async forgetRedelivery(deliveryId: DeliveryId, requestId: string): Promise<void> {
-      await redis[run]((commands) => commands.unlink(redeliveryKey(deliveryId, requestId)))
+      return noted === null ? undefined : Number(noted)
     },
     /**
      * @param record the record of `beginRedelivery`, with the url and firstDueAt that were published
@@ -138,4 +129,7 @@ export function createDeliveryArchive(redis: Redis) {
 }
 
 const withoutAttempt = (delivery: Delivery, state: 'pending' | 'unsent'): string =>
-  recordText({ run: delivery.run, slot: -1, state }, viewOf(delivery, null, { state: 'pending' }))
+  recordText(
+    { run: delivery.run, slot: -1, state, attempt: delivery.attempt },
+    viewOf(delivery, null, { state: 'pending' }),
+  )

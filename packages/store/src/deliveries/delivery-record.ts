@@ -30,17 +30,17 @@ export interface DeliveryRecord
  */
 export type StoredRecord = NonNullable<ReturnType<typeof parseRecord>>
 
-/** The last settled slot of a delivery, and the state that followed. */
+/** The last settled slot of a delivery, and the state that followed. It is the first line of the record (`ledgerLine`). */
 export interface Ledger {
   readonly run: number
   /** The last settled slot of the run; -1 for none. */
   readonly slot: number
   /** `unsent`: a redelivery has begun, but is not known to be published. Readers treat the delivery as still parked. */
   readonly state: DeliveryState | 'unsent'
-  /** The message that continues the delivery while it is `waiting`, with the broker or held. Absent in a record of an earlier version. */
-  readonly next?: Continuation
-  /** Attempts so far, over all runs. Absent in a record of an earlier version. */
-  readonly attempt?: number
+  /** Attempts so far, over all runs. */
+  readonly attempt: number
+  /** The message that continues the delivery while it is `waiting`, with the broker or held. */
+  readonly next?: Continuation | undefined
 }
 
 /** The message, stored by the broker or held, that continues a delivery. Its slot is the one after the last settled. */
@@ -56,59 +56,73 @@ type View = Omit<DeliveryRecord, 'deliveryId' | 'attempts' | 'body' | 'isUnsent'
 export type MessageIdentity = Pick<Delivery, 'deliveryId' | 'run' | 'slot' | 'attempt' | 'postponed' | 'token'>
 
 /**
- * Whether the ledger settles a message, so that it is acknowledged without a POST. settle-delivery.lua has the same rules.
+ * Whether the ledger settles a message: it is then acknowledged without a POST, and its result is not recorded.
  *
- * Of the copies of one message, the ledger names the continuation of the first that was settled, and settles all others. A
- * ledger that lags behind settles nothing: a worker has died before it settled the slot, or Redis was restored to an older
- * state. A ledger without a token is of an earlier version, and so is a message, except the first of a run: it is told apart
- * by its slot alone.
+ * Of the copies of one message, the ledger names the continuation of the first that was settled, and settles all others. Of
+ * copies with different numbers of attempts, the one with more goes on: a worker that dies after its retry was confirmed
+ * leaves that retry, and the original message, which returns without the attempt and can be withdrawn, expire, or use up slots
+ * in a cool-down. A ledger that lags behind settles nothing: a worker has died before it settled the slot, or Redis was
+ * restored to an older state.
  *
- * A copy with an attempt is settled only by a ledger with one. A worker that dies after its retry was confirmed leaves two
- * copies: the retry, and the original message, which returns as if no attempt had been made. If the original is withdrawn,
- * expires, or uses up slots in a cool-down, the retry still keeps its schedule.
+ * @param message with its own POST counted, once that was made
+ * @param result the state to record. An acknowledgement counts whichever copy gets it, so that nothing is sent again
  */
 export function isSettledBy(
-  { run, slot, state, next, attempt }: Ledger,
+  { run, slot, state, attempt, next }: Ledger,
   message: Omit<MessageIdentity, 'deliveryId'>,
+  result?: DeliveryState,
 ): boolean {
   if (run !== message.run) return run > message.run
-  if (state === 'acknowledged' || state === 'parked') return true
-  const isFirstWithAttempt = message.attempt > 0 && (attempt === 0 || state === 'withdrawn')
-  if (isFirstWithAttempt) return false
+  if (state === 'acknowledged' || result === 'acknowledged') return state === 'acknowledged'
+  if (state === 'parked') return true
+  if (attempt !== message.attempt) return attempt > message.attempt
   if (state === 'withdrawn' || state === 'expired') return true
-  if (slot !== message.slot - 1) return slot >= message.slot
+  if (next === undefined || slot !== message.slot - 1) return slot >= message.slot
   const { postponed = 0, token } = message
-  if (next === undefined || next.postponed !== postponed) return next !== undefined && next.postponed > postponed
-  return (token !== undefined || message.slot === 0) && token !== next.token
+  return next.postponed === postponed ? token !== next.token : next.postponed > postponed
 }
 
-/** Longer than any ledger, so that reading this many bytes of a record is enough for `parseLedger`. */
-export const LEDGER_BYTES = 112
+/** The ledger line that names the message, as a copy that is alone finds it; '' for none. `isSettledBy` is then false. */
+export function lineBefore({ run, slot, attempt, postponed = 0, token, ...delivery }: Message): string {
+  if (token !== undefined)
+    return ledgerLine({ run, slot: slot - 1, state: 'waiting', attempt, next: { token, postponed } })
+  const isAnnounced = run > 1 || delivery.trial !== undefined || delivery.isRequested === true
+  return isAnnounced ? ledgerLine({ run, slot: -1, state: 'pending', attempt }) : ''
+}
 
-const LEDGER = /^(\d+) (-?\d+) ([a-z]+)(?:\n\{(?:"next":\{"token":"([\w-]+)","postponed":(\d+)\},)?"attempt":(\d+),)?/
+type Message = MessageIdentity & Pick<Delivery, 'trial' | 'isRequested'>
 
-/** Parses the first line of a record and the first fields of its view. The rest may be cut off. */
+/** Longer than any ledger line, so that `parseLedger` needs no more of a record. */
+export const LEDGER_BYTES = 96
+
+/** `<run> <slot> <state> <attempts>`, and of the message that continues it, `<token> <times that it was postponed>`. */
+export const ledgerLine = ({ run, slot, state, attempt, next }: Ledger): string =>
+  `${run} ${slot} ${state} ${attempt}${next === undefined ? '' : ` ${next.token} ${next.postponed}`}`
+
+const LEDGER = /^(\d+) (-?\d+) ([a-z]+) (\d+)(?: ([\w-]+) (\d+))?(?:\n|$)/
+
+/** Parses the first line of a record. The rest may be cut off. */
 export function parseLedger(stored: string): Ledger | undefined {
-  const [, run, slot, state, token, postponed, attempt] = LEDGER.exec(stored) ?? []
+  const [, run, slot, state, attempt, token, postponed] = LEDGER.exec(stored) ?? []
   if (run === undefined) return undefined
   return {
     run: Number(run),
     slot: Number(slot),
     state: state as Ledger['state'],
-    ...(token !== undefined && state === 'waiting' && { next: { token, postponed: Number(postponed) } }),
-    ...(attempt !== undefined && { attempt: Number(attempt) }),
+    attempt: Number(attempt),
+    ...(token !== undefined && { next: { token, postponed: Number(postponed) } }),
   }
 }
 
 /** A complete record, in the format of settle-delivery.lua. */
-export const recordText = ({ run, slot, state }: Ledger, view: View, attempts: readonly Attempt[] = []): string =>
-  [`${run} ${slot} ${state}`, viewJson(view), ...attempts.map((attempt) => JSON.stringify(attempt))].join('\n')
+export const recordText = (ledger: Ledger, view: View, attempts: readonly Attempt[] = []): string =>
+  [ledgerLine(ledger), viewJson(view), ...attempts.map((attempt) => JSON.stringify(attempt))].join('\n')
 
 export function parseRecord(stored: string) {
   const ledger = parseLedger(stored)
   const [, json = '', ...attempts] = stored.split('\n')
   if (ledger === undefined) return undefined
-  const { next: _, ...view } = JSON.parse(json) as View & Pick<Ledger, 'next'>
+  const view: View = { ...(JSON.parse(json) as StoredView), attempt: ledger.attempt }
   return {
     ledger,
     view,
@@ -116,15 +130,13 @@ export function parseRecord(stored: string) {
   }
 }
 
-/**
- * Writes the fields of a view in a fixed order. `record` may have more fields. The ledger's fields come first, because
- * `parseLedger` reads only the beginning; the ledger line itself has the format that earlier versions read.
- */
-export function viewJson(record: View, next?: Continuation): string {
+/** The ledger counts the attempts. */
+type StoredView = Omit<View, 'attempt'>
+
+/** Writes the fields of a view. `record` may have more fields. */
+export function viewJson(record: View): string {
   // An object of exactly these fields: JSON.stringify with a list of fields takes more than twice the time.
-  const view: { readonly [Field in keyof View]-?: View[Field] | undefined } & Pick<Ledger, 'next'> = {
-    ...(next !== undefined && { next: { token: next.token, postponed: next.postponed } }),
-    attempt: record.attempt,
+  const view: { readonly [Field in keyof StoredView]-?: StoredView[Field] | undefined } = {
     subscriptionId: record.subscriptionId,
     eventId: record.eventId,
     eventType: record.eventType,

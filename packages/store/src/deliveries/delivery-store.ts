@@ -7,6 +7,9 @@ import {
   type DeliveryState,
   isSettledBy,
   LEDGER_BYTES,
+  type Ledger,
+  ledgerLine,
+  lineBefore,
   type MessageIdentity,
   parseLedger,
   recordText,
@@ -57,6 +60,13 @@ const COPY_SLACK_MS = 3_600_000
  */
 const firstLookMs = (lookInMs: number): number => Math.min(lookInMs, Math.max(1_000, lookInMs / 30))
 
+/** @throws if the text is neither empty nor a ledger */
+function ledgerIn(stored: string, key: string): Ledger | undefined {
+  const ledger = parseLedger(stored)
+  if (ledger === undefined && stored !== '') throw new Error(`${key} holds no record of a delivery`)
+  return ledger
+}
+
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>
 
 const UNLIMITED: ParkedLimits = { perSubscription: 1_000_000_000, perTenant: 1_000_000_000, released: () => {} }
@@ -86,23 +96,36 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention, 
   const ledgerWithoutRecordMs = ({ run: ofRun, slot }: MessageIdentity): number =>
     ofRun === 1 && slot === 0 ? ledgerMs(retention.firstWaitMs ?? 0) : ledgerOfAnyMs
 
+  /**
+   * Compares and sets: the script writes if the ledger line is the expected one, which in the usual case is the line that
+   * names the message. Otherwise `isSettledBy` decides about the line that it found.
+   * @returns the ledger afterwards; if it was written, the state before
+   */
   async function write(
     delivery: Delivery,
     attempt: Attempt | null,
     view: ReturnType<typeof viewOf>,
     { next, body, held }: { next?: Continuation | undefined; body?: Buffer; held?: Buffer },
-  ) {
-    const { deliveryId, run: ofRun, slot, postponed = 0, token = '' } = delivery
-    // A held delivery waits, too: its ledger is one that earlier versions understand.
+  ): Promise<{ readonly ledger: Ledger; readonly replaced?: Ledger['state'] | 'none' }> {
+    const { deliveryId, run: ofRun, slot } = delivery
+    // The message of a held delivery waits, too.
     const isWaiting = view.state === 'waiting' || view.state === 'held'
-    const line = isWaiting ? `${ofRun} ${view.slot - 1} waiting` : `${ofRun} ${slot} ${view.state}`
-    const json = attempt === null ? '' : JSON.stringify(attempt)
-    const ledgerLifetimes = isWaiting ? [0, 0] : [ledgerWithoutRecordMs(delivery), ledgerOfAnyMs]
+    const state = isWaiting ? 'waiting' : view.state
+    const ledger: Ledger = { run: ofRun, slot: isWaiting ? view.slot - 1 : slot, state, attempt: view.attempt, next }
     const keys = [recordKey(deliveryId), bodyKey(deliveryId), ledgerKey(deliveryId), heldMessageKey(deliveryId)]
-    const settled = [ofRun, slot, postponed, token, line, viewJson(view, next), json]
-    const args = [...settled, keptMs(view.state), ...ledgerLifetimes, body ?? '', held ?? '']
-    const [ledger, unparked, written] = await runScript(redis, 'deliveries/settle-delivery', keys, args)
-    return { ledger: parseLedger(ledger), unparked: unparked === 1, isWritten: written === 1 }
+    const json = attempt === null ? '' : JSON.stringify(attempt)
+    const made = attempt === null ? delivery.attempt : attempt.attempt - 1
+    for (let expected = lineBefore({ ...delivery, attempt: made }); ; ) {
+      const ledgerLifetime = expected === '' ? ledgerWithoutRecordMs(delivery) : ledgerOfAnyMs
+      const lifetimes = [keptMs(view.state), isWaiting ? 0 : ledgerLifetime]
+      const args = [expected, ledgerLine(ledger), viewJson(view), json, ...lifetimes, body ?? '', held ?? '']
+      const found = await runScript(redis, 'deliveries/settle-delivery', keys, args)
+      if (found === null) return { ledger, replaced: parseLedger(expected)?.state ?? 'none' }
+      const present = ledgerIn(found, recordKey(deliveryId))
+      if (present && isSettledBy(present, { ...delivery, attempt: view.attempt }, view.state))
+        return { ledger: present }
+      expected = found
+    }
   }
 
   async function hold(
@@ -113,11 +136,12 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention, 
     const { postponed: _, ...rest } = delivery
     // Redis' clock decides when it is due.
     const dueAtMs = Math.floor(await redis.nowMs()) + dueInMs
-    const continued = { ...rest, slot, token: next.token, ...(next.postponed > 0 && { postponed: next.postponed }) }
     const nextAttemptAt = dueInMs > 0 ? new Date(dueAtMs).toISOString() : null
     const view = viewOf(delivery, attempt, { state: 'held', slot, nextAttemptAt })
+    const postponed = next.postponed > 0 && { postponed: next.postponed }
+    const continued = { ...rest, slot, attempt: view.attempt, token: next.token, ...postponed }
     const held = heldMessageOf({ delivery: continued, dueAtMs })
-    const { isWritten } = await write(delivery, attempt, view, { next, held })
+    const isWritten = (await write(delivery, attempt, view, { next, held })).replaced !== undefined
     // After the ledger: a reader removes an entry whose message the ledger does not name. A worker that dies in between gets
     // the settled message again, and `listAgain` follows.
     if (!isWritten) return await listAgain(delivery)
@@ -181,9 +205,8 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention, 
               commands.get(ledgerKey(deliveryId)),
             ])
       const stored = record || (line ?? '')
-      const ledger = parseLedger(stored)
-      // Fail now, because otherwise the worker would POST first and then fail to settle.
-      if (ledger === undefined && stored !== '') throw new Error(`${recordKey(deliveryId)} holds no record`)
+      // It fails now, because otherwise the worker would POST first and then fail to settle.
+      const ledger = ledgerIn(stored, recordKey(deliveryId))
       return ledger !== undefined && isSettledBy(ledger, message)
     },
     /**
@@ -197,13 +220,15 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention, 
       if (settlement.state === 'held') return await hold(delivery, attempt, settlement)
       const { next, ...outcome } = { next: undefined, ...settlement }
       const view = viewOf(delivery, attempt, { ...outcome, slot: delivery.slot + (next?.postponed === 0 ? 1 : 0) })
-      const canBeFirst = outcome.state === 'acknowledged' && attempt !== null && ledgerWithoutRecordMs(delivery) === 0
-      if (canBeFirst) {
-        const record = recordText({ run: delivery.run, slot: delivery.slot, state: view.state }, view, [attempt])
+      const isFirst =
+        outcome.state === 'acknowledged' && attempt !== null && lineBefore({ ...delivery, attempt: 0 }) === ''
+      if (isFirst && ledgerWithoutRecordMs(delivery) === 0) {
+        const ledger: Ledger = { run: delivery.run, slot: delivery.slot, state: view.state, attempt: view.attempt }
+        const record = recordText(ledger, view, [attempt])
         if (await writeFirst({ key: recordKey(delivery.deliveryId), record })) return []
       }
-      const { unparked } = await write(delivery, attempt, view, { next })
-      if (unparked) await parkedList.remove(delivery)
+      const { replaced } = await write(delivery, attempt, view, { next })
+      if (replaced === 'parked') await parkedList.remove(delivery)
       return []
     },
     /** Stores the delivery with its body, lists it under its subscription, and settles the slot. Can be repeated. */
@@ -212,7 +237,7 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention, 
       const added = await parkedList.add(delivery)
       const view = viewOf(delivery, attempt, { state: 'parked', parkedReason, parkedAt: added.parkedAt })
       const { ledger } = await write(delivery, attempt, view, { body: delivery.body })
-      if (ledger?.state !== 'parked' || ledger.run !== delivery.run) await parkedList.remove(delivery)
+      if (ledger.state !== 'parked' || ledger.run !== delivery.run) await parkedList.remove(delivery)
       await parkedList.cut(delivery, added)
     },
   }

@@ -22,6 +22,7 @@ import {
   parkingKey,
   partitionOf,
   recordKey,
+  reportedKey,
 } from '../keys.ts'
 import { run, runScript } from '../redis/redis.ts'
 import { createHeldStore, type HeldStore, leaseTimes } from './held-store.ts'
@@ -56,6 +57,8 @@ async function hold(delivery = deliveryOf({ subscriptionId: id }), over = {}): P
 }
 const idsOf = (some: readonly ({ readonly delivery: Delivery } | undefined)[]): (DeliveryId | undefined)[] =>
   some.map((each) => each?.delivery.deliveryId)
+
+const REJECTED = { durationMs: 5, outcome: { kind: 'answered', status: 422 } } as const
 
 /** Receives one delivery, and its lease as a client names it. */
 async function receiveOne(leaseSeconds = 30) {
@@ -117,7 +120,11 @@ test('a released delivery can be received again; its former lease is lost', asyn
   expect(await held.release(id, [{ ...given, lease: '1' }, given, given])).toEqual([false, true, false])
   const again = await receiveOne(31)
   expect(again.delivery).toEqual(delivery)
-  expect(await held.take(id, [given, again.given])).toMatchObject([undefined, { delivery }])
+  const reported = await held.report(id, [
+    { ...given, ...REJECTED },
+    { ...again.given, ...REJECTED },
+  ])
+  expect(reported).toMatchObject([{ deliveryId: delivery.deliveryId, token: delivery.token, attempt: 1 }])
 })
 
 test('a released delivery gets its place back, so the oldest still come first', async () => {
@@ -130,14 +137,28 @@ test('a released delivery gets its place back, so the oldest still come first', 
   expect((await receiveOne()).given.deliveryId).toBe(oldest.deliveryId)
 })
 
-test('a lease that was taken is another, and the former is lost', async () => {
+test('an outcome is noted under another lease until that is removed, and the former is lost', async () => {
   await hold()
   const { given } = await receiveOne()
-  const [taken] = await held.take(id, [given])
-  const renewed = { ...given, lease: taken?.lease ?? '' }
-  expect(renewed.lease).not.toBe(given.lease)
-  expect(await held.take(id, [given])).toEqual([undefined])
-  expect(await held.release(id, [given, renewed])).toEqual([false, true])
+  const [reported, ...others] = await held.report(id, [{ ...given, ...REJECTED }])
+  expect(others).toEqual([])
+  const renewed = { deliveryId: given.deliveryId, score: reported?.lease ?? '' }
+  const former = { deliveryId: given.deliveryId, score: given.lease }
+  expect(renewed.score).not.toBe(former.score)
+  expect(await held.report(id, [{ ...given, ...REJECTED }])).toEqual([])
+  expect(await held.release(id, [given])).toEqual([false])
+  await held.remove(id, 'leased', [former])
+  expect(await held.reported(id, [renewed, former])).toEqual([reported, undefined])
+  expect(await held.count(id)).toMatchObject({ leased: 1 })
+  await held.remove(id, 'leased', [renewed])
+  expect(await held.reported(id, [renewed])).toEqual([undefined])
+  expect(await held.count(id)).toMatchObject({ leased: 0 })
+})
+
+test('what is no lease reports nothing', async () => {
+  await hold()
+  const { given } = await receiveOne()
+  expect(await held.report(id, [{ ...given, lease: 'none', ...REJECTED }])).toEqual([])
 })
 
 test('a lease that ended is listed as lapsed and cannot be taken; it is not received by another client meanwhile', async () => {
@@ -145,7 +166,7 @@ test('a lease that ended is listed as lapsed and cannot be taken; it is not rece
   const { deliveryId, lease } = (await receiveOne(1)).given
   expect(await held.lapsed(id, 10)).toEqual([])
   await eventually(async () => expect(await held.lapsed(id, 10)).toEqual([{ deliveryId, score: lease }]))
-  expect(await held.take(id, [{ deliveryId, lease }])).toEqual([undefined])
+  expect(await held.report(id, [{ deliveryId, lease, ...REJECTED }])).toEqual([])
   expect(await held.receive(endpoint, 1, 1)).toEqual([])
   expect(leaseTimes(lease).endsAtMs - leaseTimes(lease).beganAtMs).toBe(1_000)
 })
@@ -173,7 +194,7 @@ test('a failed attempt of a leased delivery is held for its next slot, and ends 
   const { given, ...received } = await receiveOne()
   const posted = { ...received.delivery, attempt: 1 }
   await deliveries.settle(posted, failed(delivery), holding(posted, { slot: 1, dueInMs: 10_000 }))
-  expect(await held.take(id, [given])).toEqual([undefined])
+  expect(await held.report(id, [{ ...given, ...REJECTED }])).toEqual([])
   expect(await held.count(id)).toMatchObject({ count: 1, leased: 0 })
   const message = await messageOf(delivery)
   expect(message.delivery).toMatchObject({ slot: 1, attempt: 1 })
@@ -353,10 +374,11 @@ test('every key of a held delivery has a lifetime, and the lists keep theirs whi
   const delivery = await hold()
   const { given } = await receiveOne()
   const keys = [heldMessageKey(delivery.deliveryId), recordKey(delivery.deliveryId)]
-  for (const key of [...keys, leasedKey(id)]) {
+  const [reported] = await held.report(id, [{ ...given, ...REJECTED }])
+  for (const key of [...keys, leasedKey(id), reportedKey(id)]) {
     expect(retention.parkedRetentionMs - (await fixture.ttlOf(key))).toBeLessThan(60_000)
   }
-  await held.release(id, [given])
+  await held.release(id, [{ ...given, lease: reported?.lease ?? '' }])
   expect(retention.parkedRetentionMs - (await fixture.ttlOf(heldKey(id)))).toBeLessThan(60_000)
   // Received deliveries are looked at when their lease ends, even if the client has died.
   expect((await nextLookAtMs()) - Date.now()).toBeLessThan(32_000)

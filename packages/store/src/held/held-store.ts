@@ -1,8 +1,14 @@
-import { type Delivery, type DeliveryId, parseDeliveryId, type SubscriptionId } from '@switchhook/contracts'
+import {
+  type Delivery,
+  type DeliveryId,
+  parseDeliveryId,
+  type ReportedOutcome,
+  type SubscriptionId,
+} from '@switchhook/contracts'
 import { isSettledBy, parseLedger } from '../deliveries/delivery-record.ts'
 import { createHeldLooks } from '../deliveries/held-looks.ts'
 import { type HeldMessage, parseHeldMessage } from '../deliveries/held-message.ts'
-import { type Endpoint, heldKey, heldMessageKey, leasedKey, parkingKey, recordKey } from '../keys.ts'
+import { type Endpoint, heldKey, heldMessageKey, leasedKey, parkingKey, recordKey, reportedKey } from '../keys.ts'
 import { scoredEntries } from '../paging.ts'
 import type { Commands } from '../redis/commands.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
@@ -14,6 +20,9 @@ export interface Lease {
   readonly lease: string
 }
 
+/** What a client reports of a delivery that it has received. */
+export type Report = Lease & Pick<ReportedOutcome, 'durationMs' | 'outcome'>
+
 export interface LeasedDelivery {
   readonly delivery: Delivery
   readonly lease: string
@@ -24,9 +33,11 @@ export type HeldEntry = ReturnType<typeof heldEntriesOf>[number]
 
 export type HeldCount = Awaited<ReturnType<typeof countHeld>>
 
-/** How long a lease lasts while the outcome of its delivery is recorded. */
-const TAKEN_SECONDS = 30
+/** When a look records a reported outcome, because no worker has recorded its batch. */
+const REPORTED_SECONDS = 30
 const SECOND_MS = 1_000
+
+const LEASE = /^\d{16}$/
 
 /** A lease is its end in ms, then three digits for its length in seconds (lease-held.lua). */
 export function leaseTimes(lease: string): { readonly beganAtMs: number; readonly endsAtMs: number } {
@@ -34,7 +45,12 @@ export function leaseTimes(lease: string): { readonly beganAtMs: number; readonl
   return { endsAtMs, beganAtMs: endsAtMs - Number(lease.slice(-3)) * SECOND_MS }
 }
 
-const LISTS = { held: heldKey, leased: leasedKey, parking: parkingKey }
+/** What was reported under a lease goes with it. */
+const KEYS_OF = {
+  held: (id: SubscriptionId) => [heldKey(id)],
+  leased: (id: SubscriptionId) => [leasedKey(id), reportedKey(id)],
+  parking: (id: SubscriptionId) => [parkingKey(id)],
+}
 
 const listsOf = (id: SubscriptionId): [string, string] => [heldKey(id), leasedKey(id)]
 
@@ -74,10 +90,10 @@ export function createHeldStore(redis: Redis) {
   }
 
   /** Removes entries from a list, unless they have changed since they were read. */
-  async function remove(id: SubscriptionId, list: keyof typeof LISTS, entries: readonly HeldEntry[]): Promise<void> {
+  async function remove(id: SubscriptionId, list: keyof typeof KEYS_OF, entries: readonly HeldEntry[]): Promise<void> {
     if (entries.length === 0) return
     const args = entries.flatMap(({ deliveryId, score }) => [deliveryId, score])
-    await runScript(redis, 'held/remove-held', [LISTS[list](id)], args)
+    await runScript(redis, 'held/remove-held', KEYS_OF[list](id), args)
   }
 
   return {
@@ -128,16 +144,37 @@ export function createHeldStore(redis: Redis) {
       const released = await runScript(redis, 'held/release-leases', listsOf(id), args)
       return released.map((each) => each === 1)
     },
-    /** Prolongs leases, under new names, until outcomes are recorded. Undefined: it was lost, or the delivery has gone on. */
-    async take(id: SubscriptionId, leases: readonly Lease[]): Promise<readonly (LeasedDelivery | undefined)[]> {
-      const args = [TAKEN_SECONDS, ...leases.flatMap(({ deliveryId, lease }) => [deliveryId, lease])]
-      const renewed = await runScript(redis, 'held/prolong-leases', [leasedKey(id)], args)
-      const kept = leases.flatMap(({ deliveryId }, i) => (renewed[i] === '' ? [] : [deliveryId]))
-      const messages = await read(kept)
-      const found = new Map(kept.map((deliveryId, i) => [deliveryId, messages[i]?.delivery]))
-      return leases.map(({ deliveryId }, i) => {
-        const [lease, delivery] = [renewed[i], found.get(deliveryId)]
-        return lease ? delivery && { delivery, lease } : undefined
+    /**
+     * Notes outcomes whose leases have not ended, and prolongs these under new names. From then on the outcome counts, however
+     * late a worker records it. Those that are left out had lost their lease, or the delivery has gone on.
+     */
+    async report(id: SubscriptionId, reports: readonly Report[]): Promise<readonly ReportedOutcome[]> {
+      const messages = await read(reports.map(({ deliveryId }) => deliveryId))
+      const outcomes = reports.flatMap(({ deliveryId, lease, durationMs, outcome }, i): ReportedOutcome[] => {
+        const delivery = messages[i]?.delivery
+        if (delivery === undefined || !LEASE.test(lease)) return []
+        const at = new Date(leaseTimes(lease).beganAtMs).toISOString()
+        return [
+          { deliveryId, attempt: delivery.attempt + 1, token: delivery.token ?? '', lease, at, durationMs, outcome },
+        ]
+      })
+      const args = outcomes.flatMap((each) => [each.deliveryId, each.lease, JSON.stringify(each)])
+      const keys = [leasedKey(id), reportedKey(id)]
+      const renewed = await runScript(redis, 'held/report-outcomes', keys, [REPORTED_SECONDS, ...args])
+      return outcomes.flatMap((each, i) => (renewed[i] ? [{ ...each, lease: renewed[i] }] : []))
+    },
+    /** The outcomes that were reported under leases and that no worker has recorded. */
+    async reported(
+      id: SubscriptionId,
+      leases: readonly HeldEntry[],
+    ): Promise<readonly (ReportedOutcome | undefined)[]> {
+      if (leases.length === 0) return []
+      const fields = leases.map(({ deliveryId }) => deliveryId)
+      const reports = await redis[run]((commands) => commands.hmget(reportedKey(id), ...fields))
+      return leases.map(({ deliveryId, score: lease }, i) => {
+        const report = reports[i]
+        if (!report?.startsWith(`${lease} `)) return undefined
+        return { ...(JSON.parse(report.slice(lease.length + 1)) as ReportedOutcome), deliveryId, lease }
       })
     },
     /**

@@ -11,7 +11,7 @@ interface Puller {
 }
 
 export interface Pulled {
-  /** Milliseconds since 1970; null: no client has received for eight days. */
+  /** Milliseconds since 1970; null: no client has received for 38 days. */
   readonly lastAtMs: number | null
   /** The clients of the last minute, the latest first. */
   readonly pullers: readonly Puller[]
@@ -19,8 +19,8 @@ export interface Pulled {
 
 /** Longer than the longest wait of a request, 25 s. */
 const PRESENT_MS = 60_000
-/** Longer than the longest `deleteAfterUnusedSeconds`. */
-const RETENTION_MS = 8 * 86_400_000
+/** A month longer than the longest `deleteAfterUnusedSeconds`, because outages do not count against it. */
+const RETENTION_MS = 38 * 86_400_000
 const MAX_PULLERS = 20
 /** How often a process writes that a client receives. */
 const NOTED_EVERY_MS = 5_000

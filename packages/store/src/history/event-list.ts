@@ -74,14 +74,10 @@ export function createEventList(redis: Redis, journal?: Pick<JournalReader, 'are
   }
 }
 
-/**
- * The entry of an event. Identical for the same event, so that it is listed once. An event without a number has the entry
- * of earlier versions.
- */
+/** The entry of an event. Identical for the same event, so that it is listed once. */
 export function entryOf({ eventId, eventType, occurredAt, subject }: LoggedEvent): string {
   const { callId, agentUri, correlationId, number } = subject
-  const fields = [eventId, eventType, occurredAt, callId, agentUri, correlationId]
-  return JSON.stringify(number == null ? fields : [...fields, number])
+  return JSON.stringify([eventId, eventType, occurredAt, callId, agentUri, correlationId, number])
 }
 
 type StoredEntry = readonly [
@@ -91,13 +87,13 @@ type StoredEntry = readonly [
   callId: string | null,
   agentUri: string | null,
   correlationId: string | null,
-  number?: string | null,
+  number: string | null,
 ]
 
 /** Only `entryOf` writes entries, so the JSON is not validated. */
 export function parseEntry({ member, since }: ScoredEntry) {
   const stored = JSON.parse(member) as StoredEntry
-  const [eventId, eventType, occurredAt, callId, agentUri, correlationId, number = null] = stored
+  const [eventId, eventType, occurredAt, callId, agentUri, correlationId, number] = stored
   /** ISO 8601, UTC, by Redis' clock: shortly after the fan-out. */
   const listedAt = isoTime(since)
   return { eventId, eventType, occurredAt, listedAt, callId, agentUri, correlationId, number }

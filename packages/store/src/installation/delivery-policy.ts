@@ -15,14 +15,12 @@ export interface DeliveryPolicy {
   }
 }
 
-const KEPT_MS = 86_400_000
-
 /** The workers report their policy, because only they have its settings. The api shows it. */
 export const createDeliveryPolicyStore = (redis: Redis) => ({
   async report(policy: DeliveryPolicy): Promise<void> {
-    await redis[run]((commands) => commands.set(POLICY_KEY, JSON.stringify(policy), 'PX', KEPT_MS))
+    await redis[run]((commands) => commands.set(POLICY_KEY, JSON.stringify(policy)))
   },
-  /** The latest report of any worker. Undefined: no worker reported within a day. */
+  /** The latest report of any worker, also while none runs. Undefined: none has ever run. */
   async find(): Promise<DeliveryPolicy | undefined> {
     const stored = await redis[run]((commands) => commands.get(POLICY_KEY))
     return stored === null ? undefined : (JSON.parse(stored) as DeliveryPolicy)

@@ -30,7 +30,7 @@ export interface ScriptReplies {
     | [isDue: 0 | 1, over: number, longest: string, keep: number, cut: string]
     | [isDue: 0 | 1, over: number]
   'deliveries/release-parked': 0 | 1 | 2
-  'deliveries/settle-delivery': [ledger: string, unparked: 0 | 1, written?: 1]
+  'deliveries/settle-delivery': string | null
   'deliveries/write-first-records': string[]
   'held/add-held': [isFirst: 0 | 1, size: number, lease: string, ...claimed: string[]]
   'held/ask-look': void
@@ -38,9 +38,9 @@ export interface ScriptReplies {
   'held/finish-look': void
   'held/forget-message': void
   'held/lease-held': [waitMs: number, ...idsAndLeases: string[]]
-  'held/prolong-leases': string[]
   'held/release-leases': (0 | 1)[]
   'held/remove-held': void
+  'held/report-outcomes': string[]
   'history/add-events': void
   'history/index-pending': void
   'history/write-records': void
@@ -62,12 +62,11 @@ export interface ScriptReplies {
   'state/remove-idle-relays': number
   'state/remove-sent-events': void
   'state/take-back-events': void
+  'state/note-uptime': void
   'statistics/add-counts': string[]
   'state/take-lease': 0 | 1
   'subscriptions/begin-check': 'begun' | 'running' | 'too-many'
-  'subscriptions/build-order': void
   'subscriptions/read-changes': [revision: string, ...idsAndSubscriptions: string[]] | null
-  'subscriptions/read-places': string[] | null
   'subscriptions/write-subscription': 0 | 1 | 2 | 3 | string
 }
 

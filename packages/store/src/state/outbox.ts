@@ -14,19 +14,13 @@ export interface OutboxEntry {
 
 export const GROUP = 'relay'
 /**
- * The name that the commits of a relay's process claim with. It differs from the relay's own, because `claim` repeats what
- * the relay has claimed and not sent, and must not repeat what was just committed and is being sent.
- */
-export const committerOf = (consumerName: string): string => `${consumerName} commits`
-
-/**
  * Events that a crashed process had claimed wait this long. Longer than a publish waits for its confirm (10 s): otherwise a
  * slow broker would get the events of running processes twice (ADR 0058).
  */
-const DEAD_AFTER_MS = 11_000
+export const DEAD_AFTER_MS = 11_000
 /** Removing the name of a running relay does no harm. The hour lets operators see the recent ones. */
 const IDLE_RELAY_MS = 60 * 60_000
-/** As many as a process can have claimed in its commits. */
+/** As many as a relay can have in progress. */
 const MAX_TAKEN_BACK = 1_000
 /** Redis serves nothing else during a call: about 0.1 ms for so many entries. */
 const MAX_SENT = 100
@@ -57,8 +51,8 @@ export function createOutbox(redis: Redis, consumerName: string) {
 
   return {
     /**
-     * The events that this relay must send next: first its own that it has not marked as sent, then those of relays that
-     * have been silent for 11 s, then new ones. Do not call it concurrently.
+     * The events that this relay must send next: first those that were given back, or that a relay has not marked as sent
+     * for 11 s, then new ones. Do not call it concurrently.
      */
     async claim(max: number): Promise<OutboxEntry[]> {
       const filled = (await lengths()).flatMap((length, partition) => (length > 0 ? [partition] : []))
@@ -73,15 +67,17 @@ export function createOutbox(redis: Redis, consumerName: string) {
         ),
       )
     },
-    /** Gives the events of a commit to `claim`, because they cannot be sent now. Otherwise it finds them after 11 s. */
+    /** Leaves events to any relay's `claim`, because they cannot be sent now. Otherwise it finds them after 11 s. */
     async giveBack(entries: readonly OutboxEntry[]): Promise<void> {
       await pipeline(redis, (commands) =>
-        byPartition(entries).map(({ key, ids }) => commands.xclaim(key, GROUP, consumerName, 0, ...ids, 'JUSTID')),
+        byPartition(entries).map(({ key, ids }) =>
+          commands.xclaim(key, GROUP, consumerName, 0, ...ids, 'IDLE', DEAD_AFTER_MS, 'JUSTID'),
+        ),
       )
     },
-    /** Gives `claim` what an earlier process of this name claimed in its commits. Call it before the first commit. */
+    /** Leaves to `claim` what an earlier process of this name has not sent. Call it before the first commit. */
     async resume(): Promise<void> {
-      const args = [GROUP, consumerName, committerOf(consumerName), MAX_TAKEN_BACK]
+      const args = [GROUP, consumerName, DEAD_AFTER_MS, MAX_TAKEN_BACK]
       await pipeline(redis, (commands) =>
         PARTITIONS.map((partition) => commands.runScript('state/take-back-events', [outboxKey(partition)], args)),
       )

@@ -3,7 +3,7 @@ import type { PlatformEvent, Tenant } from '@switchhook/contracts'
 import { outboxKey, partitionOf, revisionKey, stateKey, timerMember, timerPayloadsKey, timersKey } from '../keys.ts'
 import { type Redis, run, runScript } from '../redis/redis.ts'
 import { stringsPerTick } from '../redis/shared-reads.ts'
-import { committerOf, GROUP, type OutboxEntry, outboxJson } from './outbox.ts'
+import { DEAD_AFTER_MS, GROUP, type OutboxEntry, outboxJson } from './outbox.ts'
 
 export interface StateRecord {
   /** 1 at first; each commit adds 1. 0: the record does not exist. */
@@ -30,7 +30,7 @@ export interface StateChange {
 }
 
 /** The relay of this process: commits claim their events for it, so that it need not read them back. */
-export interface CommitRelay {
+export interface Relay {
   /** The name of this process's outbox. */
   readonly name: string
   /** Whether it takes events now. If not, a commit leaves its events to any relay's `claim`. */
@@ -48,7 +48,7 @@ export type StateStore = ReturnType<typeof createStateStore>
  * the error's `fate` is `not-executed`, nothing was committed.
  * @param relay absent: commits leave their events to `claim`
  */
-export function createStateStore(redis: Redis, relay?: CommitRelay) {
+export function createStateStore(redis: Redis, relay?: Relay) {
   const readString = stringsPerTick(redis)
   /**
    * The revision of the tenant's subscriptions, in the same write as the commit that it follows. In a cluster it may be on
@@ -86,8 +86,8 @@ export function createStateStore(redis: Redis, relay?: CommitRelay) {
       const args = [
         `${records.length} ${events.length} ${timers.length}`,
         GROUP,
-        relay?.takesEvents() === true ? committerOf(relay.name) : '',
-        relay?.name ?? '',
+        relay?.takesEvents() === true ? relay.name : '',
+        DEAD_AFTER_MS,
         ...records.flatMap(({ expectedVersion, value, ttlMs }) => [
           expectedVersion,
           // JSON has no undefined, so it is stored as null.

@@ -64,8 +64,7 @@ export function createSubscriptionFollower(
   }
 
   /**
-   * The changes since the first page are read afterwards. Undefined if an earlier version, or more writes than the list
-   * holds, changed something meanwhile.
+   * The changes since the first page are read afterwards. Undefined if there were more meanwhile than the list holds.
    */
   async function readInPages(tenant: Tenant): Promise<KnownTenant | undefined> {
     const index = new SubscriptionIndex(tenant)

@@ -1,8 +1,7 @@
 import type { Subscription, SubscriptionId, Tenant } from '@switchhook/contracts'
-import { revisionKey, subscriptionOrderKey, subscriptionsKey } from '../keys.ts'
+import { subscriptionOrderKey, subscriptionsKey } from '../keys.ts'
 import { collectPage, createListCursor, type Page, type PageQuery } from '../paging.ts'
-import { chunksOf } from '../redis/in-chunks.ts'
-import { type Redis, run, runScript } from '../redis/redis.ts'
+import { type Redis, run } from '../redis/redis.ts'
 import { parseSubscription } from './stored-subscription.ts'
 
 /**
@@ -17,43 +16,20 @@ const cursors = createListCursor('', /^\d{4}-\d{2}-\d{2}T[\d:.]{8,12}Z [0-9a-f-]
 const AT_ONCE = 200
 
 /**
- * Reads a tenant's subscriptions in their order, without reading the others. A sorted set holds their places and, as a
- * mark, the revision that it describes; each write updates both in one step. Earlier versions do not know the set: their
- * writes change only the revision. If the mark does not match the revision, the set is built again.
+ * Reads a tenant's subscriptions in their order, without reading the others. A sorted set holds their places; the script that
+ * writes a subscription updates it.
  */
 export function createSubscriptionOrder(redis: Redis) {
   /** The places after one, in order, a part at a time. */
   async function* places(tenant: Tenant, after = '', atOnce = AT_ONCE): AsyncGenerator<readonly string[], void> {
-    const keys = [subscriptionsKey(tenant), revisionKey(tenant), subscriptionOrderKey(tenant)]
     for (let last: string | undefined = after; last !== undefined; ) {
-      const from: string = last
-      const found = await runScript(redis, 'subscriptions/read-places', keys, [from, atOnce])
-      if (found === null) {
-        const later = (await build(tenant)).filter((place) => place > from)
-        return yield* chunksOf(later, AT_ONCE)
-      }
+      const from = last === '' ? '-' : `(${last}`
+      const found: string[] = await redis[run]((commands) =>
+        commands.zrange(subscriptionOrderKey(tenant), from, '+', 'BYLEX', 'LIMIT', 0, atOnce),
+      )
       if (found.length > 0) yield found
       last = found.length < atOnce ? undefined : found.at(-1)
     }
-  }
-
-  /** Resolves to the places of all subscriptions, in order. */
-  async function build(tenant: Tenant): Promise<readonly string[]> {
-    // The revision is read first. If a write follows, the script sees a newer revision and leaves the set alone.
-    const revision = await redis[run]((commands) => commands.get(revisionKey(tenant)))
-    const found = new Set<string>()
-    for (let cursor: string | undefined; cursor !== '0'; ) {
-      const [next, entries]: [string, string[]] = await redis[run]((commands) =>
-        commands.hscan(subscriptionsKey(tenant), cursor ?? 0, 'COUNT', AT_ONCE),
-      )
-      for (let i = 1; i < entries.length; i += 2) found.add(placeOf(parseSubscription(entries[i] ?? '')))
-      cursor = next
-    }
-    const all = [...found].toSorted()
-    const keys = [revisionKey(tenant), subscriptionOrderKey(tenant)]
-    // A failure is ignored: if the set cannot be written, for example to a full Redis, the next read rebuilds it.
-    await runScript(redis, 'subscriptions/build-order', keys, [revision ?? '', ...all]).catch(() => {})
-    return all
   }
 
   /** Undefined for those that were removed since their places were read. */

@@ -46,8 +46,7 @@ export async function openContactCenter(base: Base, state: State) {
     timers: {
       ...timers,
       agent: (timer) => center.agentTimerDue(timer),
-      // Stored timer ids begin with `audit:`, so processes of the previous version find their owner too.
-      audit: (timer) => center.probeTimerDue(timer),
+      probe: (timer) => center.probeTimerDue(timer),
     } satisfies TimerOwners,
     close: () => platform.stop(),
   }

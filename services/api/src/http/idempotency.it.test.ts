@@ -148,6 +148,7 @@ function partsOfReplica(leaseMs = LEASE_MS) {
     vault,
     log: silentLog,
     now: Date.now,
+    redisNow: Date.now,
   }
   const routes: readonly Route[] = [
     ...[createSubscription, changeSubscription, deleteSubscription].map((route) => bind(route, ofSubscriptions)),

@@ -3,8 +3,7 @@ import { type PlatformEvent, traceIdOf, traceIdOfEvent } from '@switchhook/contr
 import type { Broker } from '@switchhook/messaging'
 import { type Logger, type Metrics, spanned, type Tracing } from '@switchhook/runtime'
 import { createOutbox, createStateStore, createTimerStore, type Redis } from '@switchhook/store'
-import { startCommitRelay } from './commit-relay.ts'
-import { startOutboxRelay } from './outbox-relay.ts'
+import { startRelay } from './relay.ts'
 import { countTimers, createEventMeter, showGauges } from './state-meter.ts'
 import { announceTimers, createTimerLoop, type TimerOwners } from './timer-loop.ts'
 import { createTransact } from './transact.ts'
@@ -36,12 +35,11 @@ export async function openState(deps: {
       log.debug('event relayed', { traceId: traceIdOf(traceparent), eventId, eventType, tenant })
     })
   const metered = { ...outbox, sent: meter.relaying(outbox) }
-  const relay = startOutboxRelay({ outbox: metered, publish, log })
-  const commitRelay = startCommitRelay({ name, outbox: metered, publish, nudge: relay.nudge, log })
+  const relay = startRelay({ name, outbox: metered, publish, log })
 
   const timerStore = createTimerStore(redis)
   const loop = createTimerLoop(timerStore, log)
-  const store = announceTimers(createStateStore(redis, commitRelay), (timers) => {
+  const store = announceTimers(createStateStore(redis, relay), (timers) => {
     for (const { dueInMs } of timers) loop.expect(dueInMs)
   })
   showGauges(metrics, outbox, timerStore, redis)
@@ -49,10 +47,7 @@ export async function openState(deps: {
     store,
     /** Commits a step of the contact center; its events count and belong to the trace of the current request. */
     transact: createTransact(store, meter.written, traceOfRequest),
-    stopRelay: async (): Promise<void> => {
-      await commitRelay.stop()
-      await relay.stop()
-    },
+    stopRelay: relay.stop,
     timers: { ...loop, start: (owners: TimerOwners) => loop.start(countTimers(metrics, owners)) },
   }
 }

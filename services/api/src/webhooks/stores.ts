@@ -18,6 +18,7 @@ import {
   createStatisticsStore,
   createTenantLog,
   createTenantParked,
+  createUptimeStore,
   type EndpointHealth,
   type Redis,
 } from '@switchhook/store'
@@ -41,6 +42,8 @@ export const openStores = ({ config, redis, journal }: Base) => ({
   events: createEventList(redis, journal),
   held: createHeldStore(redis),
   pullers: createPullerStore(redis),
+  /** When clients could ask this installation. */
+  uptime: createUptimeStore(redis),
   outcomes: createOutcomeStore(redis),
   rejections: createRejectionStore(redis),
   checks: createCheckStore(redis),

@@ -28,8 +28,8 @@ test('a check keeps the limits of its subscription', async () => {
     const checkId = newEventId()
     const expiresAt = new Date(Date.now() + 30_000).toISOString()
     await broker.publishCheck({ checkId, subscriptionId: id, tenant, eventType: 'call.status', expiresAt })
-    const { find } = createCheckStore(redis)
-    await eventually(async () => expect(await find(checkId)).toHaveProperty('duplicate.status', 204))
+    const checks = createCheckStore(redis)
+    await eventually(async () => expect(await checks.find(checkId)).toHaveProperty('duplicate.status', 204))
     return receiver.requests(path).map(({ receivedAt }) => receivedAt)
   }
   const free = await begunOf('/free', {})

@@ -2,10 +2,10 @@ import { newEventId, type OutcomeBatch, type Subscription, Unavailable } from '@
 import {
   createHeldLooks,
   createHeldStore,
+  type HeldEntry,
   type HeldLooks,
   type HeldStore,
   type LeasedDelivery,
-  leaseTimes,
 } from '@switchhook/store'
 import { aSubscription, silentLog } from '@switchhook/testkit'
 import fc from 'fast-check'
@@ -59,7 +59,7 @@ function aWorld(mode: 'post' | 'pull') {
   const isHolding = (): boolean => !isDeleted && (mode === 'pull' || isPaused)
   let [isPaused, isDeleted, wasLapsed] = [false, false, false]
   /** Leases end when the test says so, not when their time is over. */
-  let lapsed: LeasedDelivery[] = []
+  let lapsed: HeldEntry[] = []
 
   function dying(death: Death) {
     const die = (): never => {
@@ -125,10 +125,11 @@ function aWorld(mode: 'post' | 'pull') {
           wasLapsed ||= due.length > 0 && action.death === 'none'
           const look = createLookAtHeld({
             worker: steps,
+            archive: store,
             held: {
               ...held,
               remove,
-              lapsed: async () => due.map(({ delivery, lease }) => ({ deliveryId: delivery.deliveryId, score: lease })),
+              lapsed: async () => due,
             },
             looks: { ...looks, claimDue: async () => [{ ...endpoint, claim: '' }] },
             endpoint: async () => ({
@@ -147,7 +148,7 @@ function aWorld(mode: 'post' | 'pull') {
           if (mode === 'pull' && !isDeleted) leases.push(...(await held.receive(endpoint, 1, 300)))
           return
         case 'lapse':
-          lapsed.push(...leases)
+          lapsed.push(...leases.map(({ delivery, lease }) => ({ deliveryId: delivery.deliveryId, score: lease })))
           leases = []
           return
         case 'release': {
@@ -159,30 +160,19 @@ function aWorld(mode: 'post' | 'pull') {
         }
         case 'report': {
           if (isDeleted) return
-          const given = leases.map(({ delivery, lease }) => ({ deliveryId: delivery.deliveryId, lease }))
-          leases = []
-          const taken = given.length === 0 ? [] : await held.take(id, given)
-          const items = taken.flatMap((each) =>
-            each === undefined
-              ? []
-              : [
-                  {
-                    deliveryId: each.delivery.deliveryId,
-                    attempt: each.delivery.attempt + 1,
-                    token: each.delivery.token ?? '',
-                    lease: each.lease,
-                    at: new Date(leaseTimes(each.lease).beganAtMs).toISOString(),
-                    durationMs: 1,
-                    outcome: {
-                      kind: action.status < 300 ? ('delivered' as const) : ('answered' as const),
-                      status: action.status,
-                    },
-                  },
-                ],
-          )
+          const { status } = action
+          const outcome = { kind: status < 300 ? ('delivered' as const) : ('answered' as const), status }
+          const reports = leases.map(({ delivery, lease }) => ({
+            deliveryId: delivery.deliveryId,
+            lease,
+            durationMs: 1,
+            outcome,
+          }))
+          const items = await held.report(id, reports)
           batches.push({ batchId: newEventId(), tenant: first.tenant, subscriptionId: id, items })
           // If the worker never records them, the lease ends.
-          lapsed.push(...taken.filter((each) => each !== undefined))
+          lapsed.push(...items.map(({ deliveryId, lease }) => ({ deliveryId, score: lease })))
+          leases = []
           return
         }
         case 'record': {
@@ -267,4 +257,21 @@ test.each(['post', 'pull'] as const)(
     )
   },
   120_000,
+)
+
+test.each([200, 503, 422])(
+  'an outcome %i that was reported within its lease counts, although the lease ends before a worker records it',
+  async (status) => {
+    const world = aWorld('pull')
+    const reported: Action[] = [
+      { kind: 'handle', index: 0, death: 'none' },
+      { kind: 'receive' },
+      { kind: 'report', status },
+      { kind: 'look', death: 'none' },
+      { kind: 'record', index: 0, death: 'none' },
+    ]
+    for (const each of reported) await world.act(each)
+    const { attempts } = (await world.find()) ?? {}
+    expect(attempts).toMatchObject([{ attempt: 1, status }])
+  },
 )

@@ -67,6 +67,7 @@ function aWorker({ perSubscription, perTenant = 1_000, tenant = newSubscriptionI
       const looks = { claimDue: async () => [{ tenant, subscriptionId, claim: '' }], finish: async () => {} }
       await createLookAtHeld({
         worker: { ...worker, parkExcess },
+        archive,
         held: { ...held, unparked: async () => claimed.flatMap(({ entries }) => entries) },
         looks,
         endpoint: async () => ({ health: HEALTHY, subscription: aSubscription({ paused: true }) }),

@@ -18,6 +18,7 @@ function depsOf(subscription: Subscription, held: Partial<HeldLooksDeps['held']>
     worker: deliverDeps({ now: () => START_MS }),
     held: {
       lapsed: async () => [],
+      reported: async () => [],
       unparked: async () => [],
       next: async () => ({ nowMs: START_MS, dueAtMs: null, lapsesAtMs: null }),
       due: async () => [],
@@ -27,6 +28,7 @@ function depsOf(subscription: Subscription, held: Partial<HeldLooksDeps['held']>
       remove: async () => {},
       ...held,
     },
+    archive: { find: async () => undefined },
     looks: { claimDue: async () => [{ tenant, subscriptionId, claim: '' }], finish: async () => {} },
     endpoint: async () => ({ health: HEALTHY, subscription }),
     publish: async () => {},

@@ -5,14 +5,12 @@ import { LRUCache } from 'lru-cache'
 import type { EndpointState } from '../endpoint/recent-looks.ts'
 import type { Limits } from '../limits/limits.ts'
 import { SENT_AT_ONCE, type SendHeldDeps, sendHeld } from '../limits/send-held.ts'
-import type { DeliverDeps } from '../pipeline/steps.ts'
-import { concludeReceived } from './conclude-received.ts'
+import { concludeReceived, type RecordOutcomeDeps, recordOutcome } from './conclude-received.ts'
 import { type LookPlan, planLook, TICK_MS } from './plan-look.ts'
 import { createWithdrawHeld } from './withdraw-held.ts'
 
-export interface HeldLooksDeps extends SendHeldDeps {
-  readonly worker: DeliverDeps
-  readonly held: SendHeldDeps['held'] & Pick<HeldStore, 'lapsed' | 'unparked' | 'due' | 'release' | 'next'>
+export interface HeldLooksDeps extends SendHeldDeps, RecordOutcomeDeps {
+  readonly held: SendHeldDeps['held'] & Pick<HeldStore, 'lapsed' | 'reported' | 'unparked' | 'due' | 'release' | 'next'>
   readonly looks: Pick<HeldLooks, 'claimDue' | 'finish'>
   readonly endpoint: (endpoint: Endpoint) => Promise<EndpointState>
   /** Publishes a delivery for workers that have nothing else to do. */
@@ -80,21 +78,26 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
   /** Resolves to whether no lease is left that has ended. */
   async function endLapsed({ tenant, subscriptionId }: Endpoint): Promise<boolean> {
     const lapsed = await held.lapsed(subscriptionId, LAPSED_AT_ONCE)
-    const messages = await held.read(lapsed.map(({ deliveryId }) => deliveryId))
-    const ended = lapsed.map((entry, i) => ({ entry, delivery: messages[i]?.delivery }))
+    const [messages, reports] = await Promise.all([
+      held.read(lapsed.map(({ deliveryId }) => deliveryId)),
+      held.reported(subscriptionId, lapsed),
+    ])
+    const ended = lapsed.map((entry, i) => ({ entry, message: messages[i], reported: reports[i] }))
     // No client has received them: the worker that was passing them on died.
-    const unreceived = ended.filter(({ delivery }) => delivery !== undefined && !isReceived(delivery))
+    const unreceived = ended.filter(({ message }) => message !== undefined && !isReceived(message.delivery))
     const leases = unreceived.map(({ entry: { deliveryId, score: lease } }) => ({ deliveryId, lease }))
     if (leases.length > 0) await held.release(subscriptionId, leases)
     const others = ended.filter((each) => !unreceived.includes(each))
     await Promise.all(
-      others.map(async ({ entry, delivery }) => {
+      others.map(async ({ entry, message, reported }) => {
         const { deliveryId, score: lease } = entry
+        // Its batch waits for a worker, or was lost. Afterwards it changes nothing.
+        if (reported !== undefined) await recordOutcome(deps, reported, message)
         // Otherwise it has gone on.
-        if (delivery !== undefined) {
+        else if (message !== undefined) {
           const { beganAtMs, endsAtMs } = leaseTimes(lease)
-          await concludeReceived(worker, delivery, {
-            attempt: delivery.attempt + 1,
+          await concludeReceived(worker, message.delivery, {
+            attempt: message.delivery.attempt + 1,
             at: new Date(beganAtMs).toISOString(),
             durationMs: endsAtMs - beganAtMs,
             outcome: { kind: 'unreachable', reason: 'lapsed' },
@@ -112,12 +115,12 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
   async function lookAt(look: HeldLook, readRoom: () => Promise<Room>): Promise<number | null> {
     const { subscriptionId: id } = look
     const endpoint = await deps.endpoint(look)
-    await deps.noticeLimit(look.tenant)
     if (!(await endLapsed(look))) return 0
     // Those that a worker has claimed because of a limit, and has not parked.
     const unparked = await held.unparked(id, LAPSED_AT_ONCE)
     if (unparked.length > 0) await worker.parkExcess([{ ...look, entries: unparked }])
     if (unparked.length === LAPSED_AT_ONCE) return 0
+    await deps.noticeLimit(look.tenant)
     const plan = planLook(endpoint, await held.next(id))
     switch (plan.kind) {
       case 'end':

@@ -84,7 +84,6 @@ export function createTargets(guard: Pick<AddressGuard, 'allowsHost'>) {
 
 function targetOf(url: string, guard: Pick<AddressGuard, 'allowsHost'>) {
   const parsed = URL.parse(url)
-  // An earlier version may have accepted a url that this version cannot use.
   if (parsed === null || !/^https?:$/.test(parsed.protocol))
     return { kind: 'unreachable', reason: 'unusable-url' } as const
   if (!guard.allowsHost(parsed.hostname)) return { kind: 'unreachable', reason: 'blocked' } as const

@@ -153,6 +153,7 @@ async function lookAt(limited: Subscription, health: Partial<EndpointHealth> = {
   const look = createLookAtHeld({
     worker: deliverDeps(),
     held,
+    archive: store,
     looks: createHeldLooks(redis),
     endpoint: async ({ subscriptionId }) => {
       if (subscriptionId !== limited.id) return { health: HEALTHY, subscription: undefined }

@@ -17,7 +17,7 @@ const QUEUED_MS = 30_000
 export function checkDelivery(
   posts: readonly Post[],
   publishes: number,
-  { disturbances, lapses, oldWorkers }: Pick<Observation, 'disturbances' | 'lapses' | 'oldWorkers'>,
+  { disturbances, lapses }: Pick<Observation, 'disturbances' | 'lapses'>,
 ) {
   const problems: Problem[] = []
   const [first] = posts
@@ -63,12 +63,9 @@ export function checkDelivery(
       else add('attempt number', ` says ${attempt} after ${highest}`)
     }
     if (!isOwed) {
-      const isExcused = (copies: readonly Span[], queuedMs = 0): boolean =>
-        liesBetween(copies, firstAtMs ?? 0, atMs, CONFIRM_TIMEOUT_MS + queuedMs)
       const copies = disturbances.filter((one) => (attempt === 1 ? one.copiesEvents : one.copiesMessages))
-      // Workers of an earlier version repeat attempts of an event that was published twice.
-      const isByOldWorker = attempt > 1 && publishes > 1 && isExcused(oldWorkers)
-      const hasCopies = isExcused(copies, attempt === 1 ? QUEUED_MS : 0) || isByOldWorker
+      const lateMs = CONFIRM_TIMEOUT_MS + (attempt === 1 ? QUEUED_MS : 0)
+      const hasCopies = liesBetween(copies, firstAtMs ?? 0, atMs, lateMs)
       const count = (repeats.get(attempt) ?? 0) + 1
       repeats.set(attempt, count)
       if (count <= MAX_REPEATS && hasCopies) repeatedAttempts += 1

@@ -216,8 +216,6 @@ export interface Observation {
   readonly expired: readonly Expired[]
   readonly recoveries: readonly RecoverySeen[]
   readonly disturbances: readonly Disturbance[]
-  /** While workers of an earlier version ran, in an upgrade. */
-  readonly oldWorkers: readonly Span[]
   readonly lapses: readonly Lapse[]
   readonly brokerLosses: readonly BrokerLoss[]
   readonly outages: readonly Outage[]
@@ -231,7 +229,6 @@ export interface Observation {
 export const UNDISTURBED = {
   recoveries: [],
   disturbances: [],
-  oldWorkers: [],
   lapses: [],
   brokerLosses: [],
   receivers: [],

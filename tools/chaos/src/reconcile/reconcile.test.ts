@@ -83,14 +83,6 @@ test.each<[string, Observation]>([
       disturbances: [{ fromMs: 1_500, toMs: 5_000, copiesEvents: true }],
     }),
   ],
-  [
-    'its event was published twice, and workers of an earlier version made its second attempt twice',
-    observed({
-      posts: [post({ status: 503 }), post({ attempt: 2, status: 503 }), post({ attempt: 2 })],
-      publishes: new Map([['e1', 2]]),
-      oldWorkers: FAULT,
-    }),
-  ],
   ['it was rejected and parked', observed({ posts: [rejected], parked })],
   [
     'it was rejected twice because the worker died in between',
@@ -301,14 +293,6 @@ test.each<[string, Observation, Problem]>([
       disturbances: [{ fromMs: 1_500, toMs: 9_000, copiesMessages: true }],
     }),
     { kind: 'attempt repeated', what: 'd1 at healthy, attempt 2, at 00:00:20.000 and 00:00:21.000' },
-  ],
-  [
-    'workers of an earlier version make a second attempt twice, of an event that was published once',
-    observed({
-      posts: [post({ status: 503 }), post({ attempt: 2, status: 503 }), post({ attempt: 2 })],
-      oldWorkers: FAULT,
-    }),
-    { kind: 'attempt repeated', what: 'd1 at healthy, attempt 2, at 00:00:01.000 and 00:00:01.000' },
   ],
   [
     'an attempt is made twelve times around a fault',

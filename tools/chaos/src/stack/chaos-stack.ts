@@ -1,7 +1,7 @@
 import { renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { managementOf, type StackOptions, startStack, stopStack } from '@switchhook/local'
+import { managementOf, type StackOptions, stackEnvironment, startStack, stopStack } from '@switchhook/local'
 import {
   controlPrivateRabbitmq,
   type Home,
@@ -42,7 +42,7 @@ export async function startChaosStack(folder: string, settings: NodeJS.ProcessEn
   starting.defer(stop)
 
   // Faults kill both, so servers that are given by URL and may be shared are never used.
-  const env = { ...process.env, ...settings }
+  const env = { ...stackEnvironment(process.env), ...settings }
   const backingEnv = { ...env, AMQP_URL: '', REDIS_URL: '', MANAGEMENT_URL: '' }
   let backing = await startStack(below, backingEnv, console.log)
   const [rabbitmq, redis] = await Promise.all([startTcpProxy(backing.urls.amqp), startTcpProxy(backing.urls.redis)])

@@ -32,10 +32,8 @@ export async function runUpgrade(fleet: RunningFleet, phases: readonly [Phase, .
   }
   await using load = await startLoad(target, SEED, TO_BOTH_VERSIONS)
   const disturbances: Disturbance[] = []
-  const begun: { readonly fromMs: number; readonly hasOldWorkers: boolean }[] = []
   for (const { name, fleet: wanted } of phases) {
     const fromMs = Date.now()
-    begun.push({ fromMs, hasOldWorkers: wanted['delivery-worker'].includes('old') })
     await fleet.become(wanted)
     await everyServiceIsReady(target, READY_WITHIN_MS).catch((error: unknown) => {
       throw new Error(`${name}: ${String(error)}`)
@@ -45,11 +43,7 @@ export async function runUpgrade(fleet: RunningFleet, phases: readonly [Phase, .
     await sleep(PHASE_MS)
     console.log(`${name}: ${load.subscribers.received.posts.length} POSTs so far`)
   }
-  // The last phase does not end.
-  const oldWorkers = begun.flatMap(({ fromMs, hasOldWorkers }, i) =>
-    hasOldWorkers ? [{ fromMs, toMs: begun[i + 1]?.fromMs ?? Number.POSITIVE_INFINITY }] : [],
-  )
-  const observe = async (): Promise<Observation> => ({ ...(await load.observe()), disturbances, oldWorkers })
+  const observe = async (): Promise<Observation> => ({ ...(await load.observe()), disturbances })
   const result = await load.finish(observe, () => false)
   conclude(figuresOf(result), result.problems, { good: 'nothing was lost', bad: 'something is wrong' })
 }

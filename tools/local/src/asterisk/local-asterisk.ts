@@ -4,6 +4,7 @@ import { AsteriskUnavailable, asteriskFiles, type PrivateAsterisk, privateAsteri
 import {
   type Home,
   httpSucceeds,
+  ownEnvironment,
   rememberPorts,
   repository,
   runningPid,
@@ -84,7 +85,7 @@ async function startTelephones(
     command: process.execPath,
     args: [join(repository, 'tools', 'local', 'dist', 'asterisk', 'run-telephones.js')],
     env: {
-      ...process.env,
+      ...ownEnvironment(),
       TELEPHONES_PORT: String(port),
       TELEPHONES_ASTERISK_URL: url.origin,
       TELEPHONES_PASSWORD: password,

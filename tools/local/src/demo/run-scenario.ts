@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { createClient } from '@switchhook/client'
 import { DEV_TENANTS, requestToken } from '@switchhook/dev-idp'
-import { repository, runCommand } from '@switchhook/test-servers'
+import { ownEnvironment, repository, runCommand } from '@switchhook/test-servers'
 import { type Customer, createCustomer } from './customer.ts'
 import { aCallIsFollowed, anEndpointFails, aParkedDeliveryIsSentAgain, describeArrival } from './scenes.ts'
 import type { Screen } from './screen.ts'
@@ -51,7 +51,7 @@ export async function runScenario(target: DemoTarget, screen: Screen, startedMs?
           verifyQuiet: async () => {},
         }
       : createCustomer(telephonesUrl, screen, subscriber)
-  const env = { ...process.env, SWITCHHOOK_URL: apiUrl, SWITCHHOOK_TOKEN: accessToken }
+  const env = { ...ownEnvironment(), SWITCHHOOK_URL: apiUrl, SWITCHHOOK_TOKEN: accessToken }
   const explain = async (deliveryId: string): Promise<readonly string[]> => {
     const { ok, stdout, output } = await runCommand(process.execPath, [SWITCHHOOK, 'explain', deliveryId], { env })
     verify(ok, `switchhook explain answers\n${output}`)

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { addressesOf, DEV_AUDIENCE } from '@switchhook/dev-idp'
 import { httpSucceeds, openHome, repository, runCommand, stopDaemon } from '@switchhook/test-servers'
+import { stackEnvironment } from '../stack/stack-environment.ts'
 import { managementOf, type StackFile } from '../stack/stack-file.ts'
 import { stopStack } from '../stack/stop-stack.ts'
 
@@ -33,7 +34,13 @@ const NONE = Object.fromEntries(Object.values(REPLICAS).map((name) => [name, '0'
  */
 export async function startFleet(folder: string, previous: string, settings: NodeJS.ProcessEnv) {
   const checkouts: Readonly<Record<Version, string>> = { old: previous, new: repository }
-  const base = { ...process.env, ...settings, API_PORT: '0', DEV_IDP_PORT: '0', OTEL_EXPORTER_OTLP_ENDPOINT: '' }
+  const base = {
+    ...stackEnvironment(process.env),
+    ...settings,
+    API_PORT: '0',
+    DEV_IDP_PORT: '0',
+    OTEL_EXPORTER_OTLP_ENDPOINT: '',
+  }
 
   // A broker given by the environment is shared with other tests, whose services would consume the messages.
   const backing = await up(repository, join(folder, 'backing'), {

@@ -684,7 +684,7 @@ export interface Schemas {
     leased: number;
     /** Since when the oldest of the others has been due, in UTC; null: there is none. */
     oldestAt: string | null;
-    /** When a client last asked for deliveries, in UTC, to within 30 seconds; null: not within eight days, or the subscription is not a pull subscription. */
+    /** When a client last asked for deliveries, in UTC, to within 30 seconds; null: not within 38 days, or the subscription is not a pull subscription. */
     lastReceivedAt: string | null;
   };
   /** The held deliveries of a subscription are more than 80 % of their limit. Beyond the limit, those that have been held for longest are parked. Sent once each time. Receive them, resume the subscription, or raise its limits; `held` of the subscription shows how many there are. */

@@ -70,11 +70,12 @@ export const failed = (delivery: Delivery): Attempt => postOf(delivery, 'answere
 export const delivered = (delivery: Delivery): Attempt => postOf(delivery, 'delivered', 204)
 export const refused = (delivery: Delivery): Attempt => postOf(delivery, 'answered', 410)
 
-/** The message of the slot after a failed one. */
+/** The message of the slot after a failed one, which `waiting` names. */
 export const nextOf = (delivery: Delivery): Delivery => ({
   ...delivery,
   slot: delivery.slot + 1,
   attempt: delivery.attempt + 1,
+  token: waiting.next.token,
 })
 
 export const NEXT_AT = '2026-11-20T12:00:11.000Z'

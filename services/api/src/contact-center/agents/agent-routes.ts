@@ -6,8 +6,7 @@ import { acts, type RouteOf, reads } from '../../http/route.ts'
 import { pageParameters } from '../../http/schema.ts'
 import { isLiveLeg, readLiveLegs, showLegs } from '../calls/call-leg.ts'
 import { requireAgent } from '../calls/commands.ts'
-import { type Agent, lastEventAtOf, viewOf } from '../center/agent.ts'
-import { currentSnapshot } from '../center/call.ts'
+import { type Agent, viewOf } from '../center/agent.ts'
 import type { ContactCenter } from '../open-contact-center.ts'
 import {
   agentPageSchema,
@@ -41,7 +40,7 @@ export function stateOf(agent: Agent, statusNames: StatusNames) {
     ...rest,
     since: agent.since,
     sequence: agent.sequence,
-    occurredAt: lastEventAtOf(agent),
+    occurredAt: agent.lastEventAt,
   }
 }
 
@@ -102,7 +101,7 @@ export const readCallState: RouteOf<CallStateDeps> = {
     const agent = await center.readAgent(caller.tenant, agentUri)
     const ids = agent.calls.map(({ callId }) => callId)
     const legs = (await center.readCalls(caller.tenant, ids)).map((call) => call.legs[agentUri]?.status)
-    const calls = legs.filter(isLiveLeg).map(currentSnapshot)
+    const calls = legs.filter(isLiveLeg)
     const { deviceStatus } = viewOf(agent)
     return { status: 200, body: { agentUri, device, deviceStatus, asOf, calls } }
   },

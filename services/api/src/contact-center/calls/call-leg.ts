@@ -9,7 +9,6 @@ import {
 import { allowedCommands, type Platform } from '@switchhook/platform'
 import type { EventList, PageQuery } from '@switchhook/store'
 import { component, list } from '../../http/schema.ts'
-import { currentSnapshot } from '../center/call.ts'
 import type { Center } from '../center/center.ts'
 import type { ContactCenter } from '../open-contact-center.ts'
 
@@ -41,7 +40,7 @@ export async function showLegs(platform: Platform, tenant: Tenant, statuses: rea
   return statuses.map((status, at) => {
     const canAnswer = agents[at]?.remoteAnswer !== false
     const commands = allowedCommands(status).filter((command) => canAnswer || command !== 'answer')
-    return { ...currentSnapshot(status), allowedCommands: commands }
+    return { ...status, allowedCommands: commands }
   })
 }
 

@@ -12,7 +12,7 @@ import {
 import { applyReport } from '@switchhook/platform'
 import fc from 'fast-check'
 import { aReport } from '../../testing/report.ts'
-import { type Agent, lastEventAtOf, newAgent, type PresenceSetting, viewOf } from './agent.ts'
+import { type Agent, newAgent, type PresenceSetting, viewOf } from './agent.ts'
 import { type AgentChange, applyDevice, applyLegs, applyPresence, applyTimer } from './agent-model.ts'
 
 const AGENT = 'sip:alice@acme.example'
@@ -191,6 +191,14 @@ describe('setting the status', () => {
     })
   })
 
+  test('that ended during an outage of an hour ends after it, and so does after-call work', () => {
+    const hour = 3_600
+    const away = new Life().set(1, setting(LUNCH, { until: at(60) })).fire(hour)
+    expect(away.events.at(-1)).toMatchObject({ statusCode: available, reason: untilExpired, occurredAt: at(hour) })
+    const wrapUp = new Life().leg(1, connected).leg(2, ended).fire(hour)
+    expect(wrapUp.events.at(-1)).toMatchObject({ statusCode: available, occurredAt: at(hour) })
+  })
+
   test('never reverts to another temporary status', () => {
     const life = new Life().set(1, setting(LUNCH, { until: at(100) })).set(2, setting(MEETING, { until: at(50) }))
     expect(life.fire(50).reported.at(-1)).toEqual([available, untilExpired])
@@ -286,28 +294,6 @@ test('the end of a temporary status does not depend on how far the last event wa
   const life = new Life().set(30, setting(LUNCH)).set(10, setting(MEETING, { until: at(20) }))
   expect(life.events.at(-1)).toMatchObject({ until: at(20), occurredAt: at(30).replace('.000', '.001') })
   expect(life.timers.at(-1)?.dueInMs).toBe(10_000)
-})
-
-test('the first event after an upgrade does not precede `since`, which earlier versions stored', () => {
-  const { lastEventAt: _absent, ...earlier } = new Life().set(30, setting(LUNCH)).agent
-  const change = applyPresence(earlier, setting(MEETING), at(10))
-  expect(change.status?.occurredAt).toBe(at(30).replace('.000', '.001'))
-})
-
-test.each<[string | null, string | undefined, string | null]>([
-  [null, undefined, null],
-  [null, at(1), at(1)],
-  [at(1), undefined, at(1)],
-  [at(1), at(2), at(2)],
-  [at(2), at(1), at(2)],
-])('with `since` %j and `lastEventAt` %j, the last event was at %j', (since, lastEventAt, expected) => {
-  expect(lastEventAtOf({ since, ...(lastEventAt !== undefined && { lastEventAt }) })).toBe(expected)
-})
-
-test('the first event after one of an earlier version, which keeps an old `lastEventAt`, does not precede that one', () => {
-  const before = { ...new Life().set(10, setting(LUNCH)).agent, since: at(30), sequence: 2 }
-  const change = applyPresence(before, setting(MEETING), at(20))
-  expect(change.status).toMatchObject({ sequence: 3, occurredAt: at(30).replace('.000', '.001') })
 })
 
 describe('random changes in random order', () => {

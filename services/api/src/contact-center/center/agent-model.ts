@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { AgentReason, type AgentStatus, CallState, type CallStatus, occurredAfter } from '@switchhook/contracts'
 import type { DeviceReport } from '@switchhook/platform'
-import { type Agent, type AgentCall, lastEventAtOf, type PresenceSetting, viewOf } from './agent.ts'
+import { type Agent, type AgentCall, type PresenceSetting, viewOf } from './agent.ts'
 
 /** The status that a timer ends. The timer is ignored if the agent no longer has this status with this `until`. */
 export interface AgentTimerPayload {
@@ -120,7 +120,7 @@ function changeOf(before: Agent, agent: Agent, reason: AgentReason, at: string) 
   const view = viewOf(agent)
   if (isDeepStrictEqual(old, view)) return { agent, status: null, timers }
   const sequence = before.sequence + 1
-  const occurredAt = occurredAfter(lastEventAtOf(before), at)
+  const occurredAt = occurredAfter(before.lastEventAt, at)
   const since = view.statusCode === old.statusCode ? before.since : occurredAt
   const status: AgentStatus = {
     agentUri: agent.agentUri,

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { type CallId, CallState, DeviceStatus, Status, type Tenant } from '@switchhook/contracts'
 import type { StateStore } from '@switchhook/store'
 
@@ -18,15 +17,10 @@ export interface AgentCall {
 /** An agent as stored. The status that clients set and the status that calls cause are kept apart. */
 export interface Agent {
   readonly agentUri: string
-  /**
-   * Unused by this version. During a rolling upgrade, a process of 0.1.0 derives event ids from it, and
-   * fails without it (ADR 0034).
-   */
-  readonly stream: string
   /** `sequence` of the latest event; 0: no event yet. */
   readonly sequence: number
-  /** Read it with `lastEventAtOf`. Absent: no event yet, or an earlier version wrote the record. */
-  readonly lastEventAt?: string
+  /** `occurredAt` of the latest event; null: no event yet. */
+  readonly lastEventAt: string | null
   /** When the effective status began; null: as provisioned. */
   readonly since: string | null
   /** The latest status set without `until`; every other status reverts to it. */
@@ -51,8 +45,8 @@ export interface Agent {
 /** An agent as provisioned, before the first event. */
 export const newAgent = (agentUri: string): Agent => ({
   agentUri,
-  stream: randomUUID(),
   sequence: 0,
+  lastEventAt: null,
   since: null,
   standing: { statusCode: Status.available, message: null, location: null },
   temporary: null,
@@ -63,13 +57,6 @@ export const newAgent = (agentUri: string): Agent => ({
   isOnline: true,
   deviceOrder: 0,
 })
-
-/**
- * `occurredAt` of the agent's latest event; null: no event yet. Earlier versions store `since` only and keep an old
- * `lastEventAt`, so the later one counts.
- */
-export const lastEventAtOf = ({ lastEventAt, since }: Pick<Agent, 'lastEventAt' | 'since'>): string | null =>
-  lastEventAt !== undefined && (since === null || lastEventAt > since) ? lastEventAt : since
 
 /** Key of the record within its tenant (`StateStore` of packages/store). */
 export const agentKey = (agentUri: string): string => `agent:${agentUri}`

@@ -20,8 +20,6 @@ export interface DialOptions {
 /** The stored dial that an identical later one repeats. */
 interface LikeDial {
   readonly callId: CallId
-  /** Earlier versions compare it with the clock. */
-  readonly at: string
 }
 
 /**
@@ -49,8 +47,8 @@ export function beginDial(
 
     const agent = agentOf(storedAgent, agentUri)
     requireDevice(agent, call.callId, nowMs)
-    const thisDial: LikeDial = { callId: call.callId, at: call.createdAt }
-    const reserved = [...freshReservations(agent, nowMs), thisDial]
+    const thisDial: LikeDial = { callId: call.callId }
+    const reserved = [...freshReservations(agent, nowMs), { ...thisDial, at: call.createdAt }]
     return {
       result: { call, again: false },
       writing: {

@@ -1,11 +1,4 @@
-import {
-  type CallId,
-  CallState,
-  type CallStatus,
-  type CommandId,
-  CommandNumber,
-  type Tenant,
-} from '@switchhook/contracts'
+import { type CallId, CallState, type CommandId, type Tenant } from '@switchhook/contracts'
 import type { Leg } from '@switchhook/platform'
 import type { Writing } from '../../state/transact.ts'
 
@@ -34,8 +27,8 @@ export interface Call {
 }
 
 /**
- * How long a call that has ended, or was not reported, is kept, so that a late command is answered 409 and not 404 (the
- * specification asks for at least 5 minutes). A live call does not expire.
+ * How long a call that has ended, or that the platform did not receive, is kept, so that a late command is answered 409 and
+ * not 404 (the specification asks for at least 5 minutes).
  */
 export const REMEMBERED_MS = 10 * 60_000
 
@@ -58,19 +51,11 @@ export const isLive = (call: Call): boolean =>
 /** Key of the record within its tenant (`StateStore` of packages/store). */
 export const callKey = (callId: CallId): string => `call:${callId}`
 
+/** A live call does not expire, nor a dial that was not reported: its probe finds it after any outage. */
 export const callRecord = (call: Call): Writing['records'][number] => ({
   key: callKey(call.callId),
   value: call,
-  ...(!isLive(call) && { ttlMs: REMEMBERED_MS }),
+  ...(!isLive(call) && !isUnreported(call) && { ttlMs: REMEMBERED_MS }),
 })
 
-/**
- * The form of a stored snapshot in this version. Earlier versions stored `commandResult.command` as text, and a call can
- * outlive an upgrade.
- */
-export function currentSnapshot(stored: CallStatus): CallStatus {
-  const command: unknown = stored.commandResult?.command
-  if (stored.commandResult === null || typeof command !== 'string') return stored
-  const numbers: Readonly<Record<string, CommandNumber | undefined>> = CommandNumber
-  return { ...stored, commandResult: { ...stored.commandResult, command: numbers[command] ?? CommandNumber.unknown } }
-}
+const isUnreported = (call: Call): boolean => call.dialled !== null && !call.isAbandoned && !hasBegun(call)

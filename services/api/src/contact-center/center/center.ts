@@ -65,7 +65,7 @@ export function createCenter(deps: CenterDeps) {
     const keys = keysOf(reports)
     const decide = (values: readonly unknown[]): Step<void> => {
       const stored = new Map(keys.map((key, at) => [key, values[at]]))
-      const recorded = recordReports(stored, reports, wrapUpMs)
+      const recorded = recordReports(stored, reports, wrapUpMs, now())
       if (recorded === undefined && own.records.length === 0) return { result: undefined }
       const { records = [], events = [], timers = [] } = recorded ?? {}
       const writing = { records, events, timers: [...timers, ...own.timers], traceparent: traceOf(stored) }

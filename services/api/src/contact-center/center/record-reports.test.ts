@@ -1,22 +1,23 @@
-import { CallState, isGuid, newCallId, newCommandId } from '@switchhook/contracts'
+import { CallState, newCallId, newCommandId } from '@switchhook/contracts'
 import type { LegReport } from '@switchhook/platform'
 import type { Writing } from '../../state/transact.ts'
 import { aReport } from '../../testing/report.ts'
-import { type Agent, agentKey, newAgent } from './agent.ts'
-import { callKey, newCall, REMEMBERED_MS } from './call.ts'
+import { type Agent, agentKey } from './agent.ts'
+import { callKey, callRecord, newCall, REMEMBERED_MS } from './call.ts'
 import { keysOf, recordReports } from './record-reports.ts'
 import { probeTimer } from './silent-call-probe.ts'
 
 const ALICE = 'sip:alice@acme.example'
 const BOB = 'sip:bob@acme.example'
 const WRAP_UP_MS = 10_000
+const NOW_MS = Date.UTC(2026, 0, 1, 0, 1)
 
 /** Records reports step by step, like the store, and returns the writes of the last step. */
 function recordAll(...steps: LegReport[][]): Writing | undefined {
   const stored = new Map<string, unknown>()
   let last: Writing | undefined
   for (const reports of steps) {
-    last = recordReports(stored, reports, WRAP_UP_MS)
+    last = recordReports(stored, reports, WRAP_UP_MS, NOW_MS)
     for (const { key, value } of last?.records ?? []) stored.set(key, value)
   }
   return last
@@ -41,7 +42,7 @@ test('the timer of the probe is set once, with the first live leg of a call', ()
   const timersAfter = (...steps: LegReport[][]) => recordAll(...steps)?.timers?.map(({ id }) => id)
   expect(timersAfter([aReport()], [aReport({ order: 2, state: CallState.proceeding })])).toEqual([])
   const stored = new Map<string, unknown>([[callKey(callId), newCall({ callId, tenant: 'acme' }, aReport().at)]])
-  expect(recordReports(stored, [aReport()], WRAP_UP_MS)?.timers?.map(({ id }) => id)).toEqual([
+  expect(recordReports(stored, [aReport()], WRAP_UP_MS, NOW_MS)?.timers?.map(({ id }) => id)).toEqual([
     probeTimer(callId, 0).id,
   ])
 })
@@ -69,7 +70,7 @@ test('legs of one agent in two calls change the agent once', () => {
 test('a call that the platform reports is not abandoned, although an earlier request for it failed', () => {
   const { callId } = aReport()
   const abandoned = { ...newCall({ callId, tenant: 'acme' }, aReport().at), isAbandoned: true }
-  const [call] = recordReports(new Map([[callKey(callId), abandoned]]), [aReport()], WRAP_UP_MS)?.records ?? []
+  const [call] = recordReports(new Map([[callKey(callId), abandoned]]), [aReport()], WRAP_UP_MS, NOW_MS)?.records ?? []
   expect(call?.value).toMatchObject({ isAbandoned: false })
 })
 
@@ -85,7 +86,7 @@ describe('the first event of a dialled leg is `initiated`', () => {
     [callKey(callId), { ...newCall({ callId, tenant: 'acme' }, dialledAt), dialled }],
   ])
   const recorded = (report: Partial<LegReport>) =>
-    (recordReports(stored, [aReport(report)], WRAP_UP_MS)?.events ?? [])
+    (recordReports(stored, [aReport(report)], WRAP_UP_MS, NOW_MS)?.events ?? [])
       .filter(({ eventType }) => eventType === 'call.status')
       .map(({ occurredAt, data }) => [data['sequence'], data['state'], data['commandId'], occurredAt])
   const { at } = aReport()
@@ -115,19 +116,32 @@ test('a live call does not expire; an ended call is kept for ten minutes', () =>
   expect(over?.timers?.map(({ id }) => id)).not.toContain(probeTimer(aReport().callId, 0).id)
 })
 
-test('an agent record keeps its stream id, from which processes of the previous version derive event ids', () => {
-  const streamOf = (writing: Writing | undefined) =>
-    (writing?.records.find(({ key }) => key === agentKey(ALICE))?.value as Agent | undefined)?.stream
-  expect(isGuid(streamOf(recordAll([aReport()])))).toBe(true)
-  const stored = new Map<string, unknown>([[agentKey(ALICE), { ...newAgent(ALICE), stream: 'as it was stored' }]])
-  expect(streamOf(recordReports(stored, [aReport()], WRAP_UP_MS))).toBe('as it was stored')
+test('a dial that was not reported does not expire during an outage: its probe ends it', () => {
+  const dialled = {
+    agentUri: ALICE,
+    destination: '+15550100',
+    cli: null,
+    correlationId: null,
+    commandId: newCommandId(),
+  }
+  const call = { ...newCall(aReport(), aReport().at), dialled }
+  expect(callRecord(call).ttlMs).toBeUndefined()
+  expect(callRecord({ ...call, isAbandoned: true }).ttlMs).toBe(REMEMBERED_MS)
+})
+
+test('an end that is reported again after an outage, in which Redis has forgotten the call, is no news', () => {
+  const end = aReport({ order: 2, state: CallState.ended })
+  const recordedAfter = (awayMs: number) => recordReports(new Map(), [end], WRAP_UP_MS, Date.parse(end.at) + awayMs)
+  expect(recordedAfter(REMEMBERED_MS)).toBeUndefined()
+  // Of a call that was never recorded, or not by this replica's clock.
+  expect(eventsOf(recordedAfter(1_000))).toEqual([['call.status', ALICE, 1]])
 })
 
 test('the clock of the replica that reported before, ahead of ours, moves the times of events but not those of statuses', () => {
   const at = (second: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString()
   const stored = new Map<string, unknown>()
   const record = (report: LegReport, wrapUpMs: number): Writing | undefined => {
-    const writing = recordReports(stored, [report], wrapUpMs)
+    const writing = recordReports(stored, [report], wrapUpMs, NOW_MS)
     for (const { key, value } of writing?.records ?? []) stored.set(key, value)
     return writing
   }

@@ -3,7 +3,7 @@ import { applyReport, type Leg, type LegReport } from '@switchhook/platform'
 import type { NewEvent, Writing } from '../../state/transact.ts'
 import { agentKey, agentOf } from './agent.ts'
 import { applyLegs } from './agent-model.ts'
-import { type Call, callKey, callRecord, isLive, newCall } from './call.ts'
+import { type Call, callKey, callRecord, isLive, newCall, REMEMBERED_MS } from './call.ts'
 import { probeTimer } from './silent-call-probe.ts'
 
 /** Keys of the records that the reports change, each once. */
@@ -12,16 +12,26 @@ export function keysOf(reports: readonly LegReport[]): readonly string[] {
   return [...new Set(keys)]
 }
 
-/** Applies reports that belong together to the stored calls and agents. Undefined: the reports say nothing new. Pure. */
+/** How far the clocks of two replicas may differ. */
+const CLOCKS_MS = 60_000
+
+/**
+ * Applies reports that belong together to the stored calls and agents. Undefined: the reports say nothing new. Pure.
+ * @param nowMs milliseconds since 1970
+ */
 export function recordReports(
   stored: ReadonlyMap<string, unknown>,
   reports: readonly LegReport[],
   wrapUpMs: number,
+  nowMs: number,
 ): Writing | undefined {
   const calls = new Map<CallId, Call>()
   const changed: { readonly status: CallStatus; readonly at: string }[] = []
   for (const report of reports) {
     const known = calls.get(report.callId) ?? (stored.get(callKey(report.callId)) as Call | undefined)
+    // The first report of a call is never so late: the end was recorded, and reported again after an outage.
+    const isForgotten = nowMs - Date.parse(report.at) > REMEMBERED_MS - CLOCKS_MS
+    if (known === undefined && report.state === CallState.ended && isForgotten) continue
     // Without a stored call, it was not dialled through the api.
     const call = known ?? newCall(report, report.at)
     const begun = beginningOf(call, report)

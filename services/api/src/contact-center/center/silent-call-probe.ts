@@ -21,11 +21,10 @@ export const PROBE_UNREPORTED_DIAL_MS = 45_000
 
 /**
  * The timer of the next probe. A live call always has one. Later changes do not move it, because each would cost Redis two
- * writes: when it falls due, `untilProbeMs` says whether the call is silent. Its id has the word of earlier versions, which
- * share the timers during an upgrade.
+ * writes: when it falls due, `untilProbeMs` says whether the call is silent.
  */
 export const probeTimer = (callId: CallId, dueInMs = PROBE_SILENT_MS) => ({
-  id: `audit:${callId}`,
+  id: `probe:${callId}`,
   dueInMs,
   payload: { callId },
 })

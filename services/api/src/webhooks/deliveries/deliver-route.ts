@@ -75,8 +75,7 @@ export const deliverEvent: RouteOf<RedeliverDeps & Pick<WebhookParts, 'deliveryL
       throw new AppError('delivery-not-parked', { detail: 'The first attempt has not finished yet.' })
     }
 
-    if (requestId !== undefined) await deliveries.noteRedelivery(deliveryId, requestId, 0)
-    const by = { sender: requestId ?? idFor('sender'), parkedRun: 0 }
+    const by = { sender: requestId ?? idFor('sender'), parkedRun: 0, isRequest: requestId !== undefined }
     const sent = await sendAgain(deps, deliveryId, by, subscription, { which: 'new', body: fresh.body, fresh })
     if (sent.kind === 'busy') throw new AppError('delivery-not-parked', { detail: BUSY })
     // Unless it is `sent`, another request has sent it meanwhile.

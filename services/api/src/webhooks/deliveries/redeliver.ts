@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { AppError, type Subscription } from '@switchhook/contracts'
-import type { DeliveryRecord, Redeliverer, Sendable } from '@switchhook/store'
+import type { DeliveryRecord, Sendable } from '@switchhook/store'
 import type { WebhookParts } from '../stores.ts'
 import { bodyFromJournal } from './event-body.ts'
 import { type SendAgainDeps, sendAgain } from './send-again.ts'
@@ -22,36 +22,17 @@ export async function redeliver(
   found: DeliveryRecord,
   requestId: string | undefined,
 ): Promise<DeliveryRecord> {
-  if (requestId === undefined) return send(deps, found, { sender: randomUUID() })
   const { deliveryId, run } = found
-  const noted = await deps.deliveries.noteRedelivery(deliveryId, requestId, isDue(found) ? undefined : run)
-  if (noted === undefined) return send(deps, found, { sender: requestId })
-  const by = { sender: requestId, parkedRun: noted.parkedRun }
-  if (noted.isNew) {
-    return send(deps, found, by).catch(async (error: unknown) => {
-      // Nothing was sent. Without the note, a repeat may also send a later run of the delivery.
-      if (error instanceof AppError) await deps.deliveries.forgetRedelivery(deliveryId, requestId).catch(() => {})
-      throw error
-    })
-  }
+  const begunFrom = requestId === undefined ? undefined : await deps.deliveries.begunFrom(deliveryId, requestId)
   // The first request has sent the run and could not answer: its process died, or lost Redis or the broker.
-  const isSent = found.isUnsent !== true && (isDue(found) || run !== noted.parkedRun)
-  if (isSent) return found
+  const isRepeated = begunFrom !== undefined
+  if (isRepeated && found.isUnsent !== true && (isDue(found) || run !== begunFrom)) return found
   const subscription = await requireSendable(deps, found)
-  return sendTo(subscription, deps, found, by).catch(async (error: unknown) => {
-    // The first request has published the run, and a worker has settled it meanwhile.
-    if (error instanceof AppError && error.code === 'delivery-not-parked')
-      return (await deps.deliveries.find(deliveryId)) ?? found
-    throw error
-  })
-}
-
-const send = async (deps: RedeliverDeps, found: DeliveryRecord, by: Redeliverer): Promise<DeliveryRecord> =>
-  sendTo(await requireSendable(deps, found), deps, found, by)
-
-async function sendTo(subscription: Subscription, deps: RedeliverDeps, found: DeliveryRecord, by: Redeliverer) {
-  const sent = await sendAgain(deps, found.deliveryId, by, subscription, await sendableOf(deps, found))
+  const by = { sender: requestId ?? randomUUID(), isRequest: requestId !== undefined }
+  const sent = await sendAgain(deps, deliveryId, by, subscription, await sendableOf(deps, found))
   if (sent.kind === 'sent') return sent.record
+  // The first request has published the run, and a worker has settled it meanwhile.
+  if (isRepeated && sent.kind === 'not-parked') return (await deps.deliveries.find(deliveryId)) ?? found
   if (sent.kind === 'busy') throw new AppError('delivery-not-parked', { detail: BUSY })
   throw new AppError(NOT_SENT[sent.kind])
 }

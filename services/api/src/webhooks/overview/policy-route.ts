@@ -39,7 +39,7 @@ const policySchema = completeComponent('DeliveryPolicy', 'How this installation 
   ),
 })
 
-const NO_REPORT = 'No delivery worker has reported its policy within the last day.'
+const NO_REPORT = 'No delivery worker has reported its policy yet.'
 
 export const readPolicy: RouteOf<Pick<WebhookParts, 'config' | 'policy'>> = {
   ...reads('deliveries'),
@@ -47,8 +47,8 @@ export const readPolicy: RouteOf<Pick<WebhookParts, 'config' | 'policy'>> = {
   operationId: 'readPolicy',
   summary: 'Read the delivery policy',
   description:
-    'Returns the schedule, the limits and the retention times in force, as the delivery workers reported them. While no worker has reported them ' +
-    'for a day, it answers 503 `service-unavailable`.',
+    'Returns the schedule, the limits and the retention times in force, as a delivery worker reported them last. Before the first worker has started, ' +
+    'it answers 503 `service-unavailable`.',
   responses: { 200: { description: 'The policy.', body: policySchema } },
   async handle(_request, { policy, config }) {
     const reported = await policy.find()

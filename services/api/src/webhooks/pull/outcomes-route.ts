@@ -5,11 +5,10 @@ import {
   type DeliveryId,
   type Fault,
   parseDeliveryId,
-  type ReportedOutcome,
   type Subscription,
   Unavailable,
 } from '@switchhook/contracts'
-import { leaseTimes } from '@switchhook/store'
+import { leaseTimes, type Report } from '@switchhook/store'
 import { acts, type RouteOf } from '../../http/route.ts'
 import type { ValueOf } from '../../http/schema.ts'
 import type { WebhookParts } from '../stores.ts'
@@ -86,29 +85,26 @@ async function release({ held }: OutcomesRouteDeps, { id }: Subscription, items:
 }
 
 /**
- * A worker concludes the attempts, with the rules of a POST. Their leases are prolonged first, so that no other client
- * receives the deliveries meanwhile. If this process dies before the broker has confirmed the outcomes, the leases end.
+ * A worker concludes the attempts, with the rules of a POST. The outcomes are noted with their leases first, and no other client
+ * receives the deliveries meanwhile. If this process dies before the broker has confirmed the batch, a look of a worker
+ * records them.
  * @returns the deliveries whose lease was held
  */
 async function report(
   { held, broker, outcomes, now }: OutcomesRouteDeps,
   { id: subscriptionId, tenant }: Subscription,
-  all: readonly OutcomeItem[],
+  items: readonly OutcomeItem[],
 ): Promise<readonly DeliveryId[]> {
-  const items = all.filter((item) => !item.release)
-  if (items.length === 0) return []
+  const reports = items.flatMap((item): Report[] => {
+    const outcome = outcomeOf(item)
+    if (outcome === undefined) return []
+    const durationMs = item.durationMs ?? Math.max(0, now() - leaseTimes(item.leaseToken).beganAtMs)
+    return [{ ...leaseOf(item), durationMs, outcome }]
+  })
+  if (reports.length === 0) return []
   // Before the leases get other names: the client can then repeat its report.
   if (!broker.isReady()) throw new Unavailable('rabbitmq', 'outcomes cannot be recorded without RabbitMQ')
-  const taken = await held.take(subscriptionId, items.map(leaseOf))
-  const reported = items.flatMap((item, i): ReportedOutcome[] => {
-    const [one, outcome] = [taken[i], outcomeOf(item)]
-    if (one === undefined || outcome === undefined) return []
-    const { delivery, lease } = one
-    const at = new Date(leaseTimes(item.leaseToken).beganAtMs).toISOString()
-    const durationMs = item.durationMs ?? Math.max(0, now() - Date.parse(at))
-    const { deliveryId, attempt, token = '' } = delivery
-    return [{ deliveryId, attempt: attempt + 1, token, lease, at, durationMs, outcome }]
-  })
+  const reported = await held.report(subscriptionId, reports)
   if (reported.length === 0) return []
   const batchId = randomUUID()
   await broker.publishOutcomes({ batchId, tenant, subscriptionId, items: reported })

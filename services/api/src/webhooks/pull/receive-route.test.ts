@@ -52,7 +52,7 @@ async function receive(whileCounting: 'nothing' | 'a disable', publishMs = 0) {
         if (withdrawn.length < 10) jest.advanceTimersByTime(publishMs)
       },
     },
-    now: Date.now,
+    redisNow: Date.now,
   })
   const { items } = body as { readonly items: readonly { readonly deliveryId: string }[] }
   return { received: items.map(({ deliveryId }) => deliveryId), withdrawn, ended, deliveryId: delivery.deliveryId }

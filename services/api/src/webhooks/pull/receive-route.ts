@@ -16,7 +16,7 @@ import { findSubscription, ofSubscription } from '../subscriptions/subscription-
 import { receivedSchema, receiveSchema } from './pull-schema.ts'
 import type { Waiting } from './waiting.ts'
 
-export interface ReceiveRouteDeps extends Pick<WebhookParts, 'now'> {
+export interface ReceiveRouteDeps extends Pick<WebhookParts, 'redisNow'> {
   readonly subscriptions: Pick<WebhookParts['subscriptions'], 'find'>
   readonly held: Pick<WebhookParts['held'], 'receive' | 'release' | 'count' | 'forget' | 'remove'>
   readonly pullers: Pick<WebhookParts['pullers'], 'note'>
@@ -48,9 +48,9 @@ export const receiveDeliveries: RouteOf<ReceiveRouteDeps, ValueOf<typeof receive
     const { id: subscriptionId, tenant } = subscription
     const place = deps.waiting.enter(subscriptionId, limitedClientOf(caller))
     try {
-      await deps.pullers.note(subscriptionId, caller.clientId, deps.now())
+      await deps.pullers.note(subscriptionId, caller.clientId, deps.redisNow())
       for (;;) {
-        const leased = isPaused(subscription, deps.now())
+        const leased = isPaused(subscription, deps.redisNow())
           ? []
           : await deps.held.receive({ tenant, subscriptionId }, max, leaseSeconds)
         const received = leased.length === 0 ? undefined : await handOut(deps, subscription, leased, isClosed)
@@ -80,7 +80,7 @@ async function backlogOf({ held }: Pick<ReceiveRouteDeps, 'held'>, id: Subscript
  * pipeline, where a worker withdraws it or lets it expire.
  */
 async function handOut(
-  { subscriptions, held, signer, broker, now }: ReceiveRouteDeps,
+  { subscriptions, held, signer, broker, redisNow }: ReceiveRouteDeps,
   { id, tenant }: Subscription,
   leased: readonly LeasedDelivery[],
   isClosed: () => boolean,
@@ -90,12 +90,12 @@ async function handOut(
     for (;;) {
       const askedAtMs = performance.now()
       const [subscription, backlog] = await Promise.all([subscriptions.find(tenant, id), backlogOf({ held }, id)])
-      if (isClosed() || (subscription !== undefined && isPaused(subscription, now()))) {
+      if (isClosed() || (subscription !== undefined && isPaused(subscription, redisNow()))) {
         await held.release(id, rest.map(leaseOf))
         return undefined
       }
       // No client can receive the deliveries of a deleted subscription.
-      const unwanted = rest.filter(({ delivery }) => !subscription || !isSent(subscription, delivery, now()))
+      const unwanted = rest.filter(({ delivery }) => !subscription || !isSent(subscription, delivery, redisNow()))
       const wanted = rest.filter((each) => !unwanted.includes(each))
       const items = wanted.map((each) => itemOf(each, subscription, signer))
       await Promise.all(unwanted.map(({ delivery }) => broker.publishBacklogged(delivery)))

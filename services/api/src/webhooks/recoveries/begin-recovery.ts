@@ -1,13 +1,14 @@
-import { parseRecoveryId, type RecoveryId, type SubscriptionId } from '@switchhook/contracts'
-import type { ParkedWindow } from '@switchhook/store'
+import { parseRecoveryId, type RecoveryId, type Subscription } from '@switchhook/contracts'
+import { microsOf, type ParkedWindow } from '@switchhook/store'
 import { invalidBody } from '../../http/read-body.ts'
 import { windowFault, windowOf } from '../../http/read-range.ts'
 import { type Answer, acts, type RouteOf, type RouteRequest } from '../../http/route.ts'
 import type { Schema } from '../../http/schema.ts'
 import { momentOf } from '../moment.ts'
 import type { WebhookParts } from '../stores.ts'
-import { listEndAtStart, newRecovery, type Recovery, rangeOf, type Selection } from './recovery.ts'
+import { newRecovery, type Recovery, rangeOf, type Selection } from './recovery.ts'
 import type { RecoveryBook } from './recovery-book.ts'
+import { countItems, listOf } from './recovery-list.ts'
 import { type RecoveryRequest, recoveryCountSchema, recoverySchema, viewOf } from './recovery-schema.ts'
 
 export const RECOVERIES = '/api/v1/webhooks/recoveries'
@@ -49,55 +50,59 @@ export const counting = (body: Schema) =>
     responses: { 200: { description: 'The counts. Nothing was sent.', body: recoveryCountSchema } },
   }) satisfies Partial<RouteOf<unknown>>
 
-/** `failed`: counted as failed at the beginning and skipped, so that they do not use up the pace. */
-interface Counted extends Pick<Recovery, 'found' | 'failed' | 'after' | 'until' | 'newest'> {
-  /** The counts that a preview shows. */
-  readonly shown: object
+/** What the list of a recovery contains. */
+export interface Wanted extends Pick<Recovery, 'kind' | 'selection'> {
+  readonly subscription: Subscription
 }
 
-/** Counts the parked deliveries that a recovery would send, and those that have lost their body and cannot be sent again. */
-export async function countParked(
-  { parked, parkedCounts }: Pick<RecoveryRouteDeps, 'parked' | 'parkedCounts'>,
-  subscriptionId: SubscriptionId,
-  { selection, startedBy }: Pick<Recovery, 'selection' | 'startedBy'>,
+/**
+ * Counts what a recovery would send. Those without a body count as failed from the beginning, and use up no pace.
+ * @returns `shown`: what a preview shows
+ */
+export async function countRecovery(
+  deps: Pick<RecoveryRouteDeps, 'parked' | 'parkedCounts' | 'journal'>,
+  subscription: Subscription,
+  { kind, startedBy, selection }: Pick<Recovery, 'kind' | 'startedBy' | 'selection'>,
 ) {
   // The recovery ends at the current end of the list: deliveries that it parks again come later.
-  const newest = await parked.newest(subscriptionId)
-  const { bodiesUntil } = await parkedCounts.count(subscriptionId)
-  const range = { ...rangeOf(selection, newest), isFirstRun: startedBy !== undefined }
-  const { until } = range
-  const haveLost = Number(bodiesUntil) > Number(range.after)
-  const after = haveLost ? bodiesUntil : range.after
-  const lostUntil = String(Math.min(Number(bodiesUntil), Number(until)))
-  const [found, lost] = await Promise.all([
-    parked.count(subscriptionId, { ...range, after }),
-    haveLost ? parked.count(subscriptionId, { ...range, until: lostUntil }) : { count: 0 },
-  ])
-  const shown = { ...found, withoutBody: lost.count }
-  return { shown, found: found.count + lost.count, failed: lost.count, after, until, newest }
+  const parkedUntil = await deps.parked.newest(subscription.id)
+  const newest = kind === 'backfill' ? String(microsOf(await deps.journal.newest(subscription.tenant))) : parkedUntil
+  const { after, until } = rangeOf(selection, newest)
+  const { bodiesUntil } = await deps.parkedCounts.count(subscription.id)
+  const list = listOf(deps, subscription, { kind, startedBy, selection, until }, bodiesUntil)
+  const { sendableAfter, unknown, ...found } = await countItems(list, after)
+  const { count, withoutBody: failed } = found
+  return {
+    shown: { ...found, ...(kind === 'backfill' && { unknown }) },
+    counted: { found: count + failed, failed, after: sendableAfter, until, parkedUntil },
+  }
 }
 
 /** Begins a recovery, unless the subscription has one. */
 export async function beginRecovery(
   deps: RecoveryRouteDeps,
-  { caller, body, idFor }: RouteRequest<Pick<RecoveryRequest, 'maxPerSecond'>>,
-  wanted: Pick<Recovery, 'subscriptionId' | 'kind' | 'selection'>,
-  count: () => Promise<Counted>,
+  { caller: { tenant }, body, idFor }: RouteRequest<Pick<RecoveryRequest, 'maxPerSecond'>>,
+  { subscription, ...wanted }: Wanted,
 ): Promise<Answer> {
-  const { tenant } = caller
-  const asked = {
-    ...wanted,
-    recoveryId: parseRecoveryId(idFor('recovery')),
-    maxPerSecond: body.maxPerSecond ?? null,
-  }
+  const recoveryId = parseRecoveryId(idFor('recovery'))
+  const ids = { recoveryId, subscriptionId: subscription.id }
+  const asked = { ...ids, ...wanted, startedBy: 'request' as const, maxPerSecond: body.maxPerSecond ?? null }
   // Before counting, because counting is expensive.
   const present = await deps.recoveries.begun(tenant, asked)
-  if (present !== undefined) return accepted(deps, present, asked.recoveryId)
+  if (present !== undefined) return accepted(deps, present, recoveryId)
   const startedAtMs = deps.now()
-  const { shown: _, ...counted } = await count()
-  const recovery = newRecovery({ ...asked, ...counted }, startedAtMs)
-  return accepted(deps, await deps.recoveries.begin(tenant, recovery), asked.recoveryId)
+  const { counted } = await countRecovery(deps, subscription, asked)
+  return accepted(
+    deps,
+    await deps.recoveries.begin(tenant, newRecovery({ ...asked, ...counted }, startedAtMs)),
+    recoveryId,
+  )
 }
+
+export const preview = async (deps: RecoveryRouteDeps, { subscription, ...wanted }: Wanted): Promise<Answer> => ({
+  status: 200,
+  body: (await countRecovery(deps, subscription, { ...wanted, startedBy: 'request' })).shown,
+})
 
 async function accepted(deps: RecoveryRouteDeps, recovery: Recovery, askedId: RecoveryId): Promise<Answer> {
   return {
@@ -110,10 +115,10 @@ async function accepted(deps: RecoveryRouteDeps, recovery: Recovery, askedId: Re
 }
 
 export const view = async ({ parked }: Pick<RecoveryRouteDeps, 'parked'>, recovery: Recovery) =>
-  viewOf(recovery, await parked.countAfter(recovery.subscriptionId, listEndAtStart(recovery)))
+  viewOf(recovery, await parked.countAfter(recovery.subscriptionId, recovery.parkedUntil))
 
 export function selectionOf({ from = null, to = null, reason = null, eventTypes = null }: RecoveryRequest): Selection {
   const { fromMs, toMs } = windowOf({ from, to })
   // Normalised to UTC, so that equal times compare as equal.
-  return { from: momentOf(fromMs), to: momentOf(toMs), reason, ...(eventTypes !== null && { eventTypes }) }
+  return { from: momentOf(fromMs), to: momentOf(toMs), reason, eventTypes }
 }

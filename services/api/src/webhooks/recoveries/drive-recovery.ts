@@ -1,18 +1,10 @@
-import { EVENT_TYPES, hasLimits, isPaused, type Subscription, type Tenant } from '@switchhook/contracts'
+import { hasLimits, isPaused, type Subscription, type Tenant } from '@switchhook/contracts'
 import type { DueTimer } from '@switchhook/store'
 import type { Step, Transact } from '../../state/transact.ts'
-import { takeMissed } from './backfill-window.ts'
 import { planStep } from './pace.ts'
-import {
-  cancelled,
-  done,
-  listEndAtStart,
-  nextStep,
-  type Recovery,
-  type RecoveryChange,
-  withResults,
-} from './recovery.ts'
-import { keyOf, type RecoveriesDeps, type RecoveryTimer, recoveryKey, writingOf } from './recovery-book.ts'
+import { cancelled, done, nextStep, type Recovery, type RecoveryChange, withResults } from './recovery.ts'
+import { type RecoveriesDeps, type RecoveryTimer, recoveryKey, writingOf } from './recovery-book.ts'
+import { listOf, takeItems } from './recovery-list.ts'
 import { type Batch, sendItems } from './send-items.ts'
 
 /** A step whose batch this replica has to send before the lease ends. */
@@ -38,13 +30,13 @@ export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact) {
   const sending = new Set<Promise<void>>()
 
   /** Resolves to the step to send, or to the stored change if there is nothing to send; undefined: the timer is outdated. */
-  async function beginStep(tenant: Tenant, { recoveryId, turn, key = recoveryKey(recoveryId) }: RecoveryTimer) {
-    return transact<Begun | RecoveryChange | undefined>(tenant, [key], async ([stored]) => {
+  async function beginStep(tenant: Tenant, { recoveryId, turn }: RecoveryTimer) {
+    return transact<Begun | RecoveryChange | undefined>(tenant, [recoveryKey(recoveryId)], async ([stored]) => {
       const present = stored as Recovery | undefined
       if (present?.turn !== turn) return { result: undefined }
       const nowMs = now()
       const next = nextStep(present, nowMs)
-      const released = { ...next, inHand: null }
+      const released = { ...next, batch: [] }
       const write = (recovery: Recovery, dueInMs?: number) => changeTo(present, recovery, dueInMs)
       // The replica that was sending it when it was cancelled has died.
       if (present.state !== 'running') return present.isSending ? write(released) : { result: undefined }
@@ -61,7 +53,7 @@ export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact) {
         return write(cancelled(released, 'parked-again', nowMs))
       }
       const mostPerSecond = Math.min(present.maxPerSecond ?? deps.mostPerSecond, deps.mostPerSecond)
-      const stalledMs = nowMs - Date.parse(present.progressedAt ?? present.startedAt)
+      const stalledMs = nowMs - Date.parse(present.progressedAt)
       const unansweredMs = await unansweredMsOf(present, subscription, nowMs)
       // Clients decide how fast they receive what a pull subscription holds. The journal forgets what a backfill waits for.
       const waits = subscription.mode !== 'pull' && present.kind !== 'backfill'
@@ -76,12 +68,12 @@ export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact) {
       const planned = { ...next, pace, sample, waitingFor: waitingFor ?? stillWaitingFor }
       if (take === 0) return write(planned, waitMs)
 
-      const filled = present.inHand === null ? await fill(subscription, planned, take) : planned
-      if (filled.inHand === null) return filled.isReadOut ? write(done(filled, nowMs)) : write(filled, 0)
+      const filled = present.batch.length === 0 ? await fill(subscription, planned, take) : planned
+      if (filled.batch.length === 0) return filled.isReadOut ? write(done(filled, nowMs)) : write(filled, 0)
       const recovery = { ...filled, isSending: true }
-      const items = filled.inHand.items.slice(0, take)
+      const items = filled.batch.slice(0, take)
       return {
-        result: { recovery, items, isRepeated: present.inHand !== null, subscription, waitMs },
+        result: { recovery, items, isRepeated: present.batch.length > 0, subscription, waitMs },
         writing: writingOf(recovery, LEASE_MS),
       }
     })
@@ -89,26 +81,15 @@ export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact) {
 
   /** Whether it began automatically, and deliveries are parked again. What it has read is sent first. */
   async function isInVain(present: Recovery): Promise<boolean> {
-    if (present.startedBy === undefined || present.isReadOut || present.inHand !== null) return false
-    return (await deps.parked.countAfter(present.subscriptionId, listEndAtStart(present))) > 0
+    if (present.startedBy === 'request' || present.isReadOut || present.batch.length > 0) return false
+    return (await deps.parked.countAfter(present.subscriptionId, present.parkedUntil)) > 0
   }
 
-  /** Reads the next deliveries of the list, unless it was read to its end. */
+  /** Takes the next items of the list, unless it was read to its end. */
   async function fill(subscription: Subscription, recovery: Recovery, limit: number): Promise<Recovery> {
     if (recovery.isReadOut) return recovery
-    const { subscriptionId, after, until, selection, kind, startedBy } = recovery
-    const isFirstRun = startedBy !== undefined
-    const { reason, eventTypes = null } = selection
-    const found =
-      kind === 'backfill'
-        ? await takeMissed(deps.journal, subscription, { after, until, eventTypes: eventTypes ?? EVENT_TYPES }, limit)
-        : await deps.parked.take(subscriptionId, { after, until, reason, eventTypes, isFirstRun }, limit)
-    return {
-      ...recovery,
-      inHand: found.entries.length === 0 ? null : { items: found.entries },
-      after: found.after ?? until,
-      isReadOut: found.after === null,
-    }
+    const { items: batch, after } = await takeItems(listOf(deps, subscription, recovery), recovery.after, limit)
+    return { ...recovery, batch, after: after ?? recovery.until, isReadOut: after === null }
   }
 
   /**
@@ -127,14 +108,18 @@ export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact) {
     const { recovery, waitMs } = begun
     const startedAtMs = now()
     const results = await sendItems(deps, begun)
-    const change = await transact<RecoveryChange | undefined>(tenant, [keyOf(recovery)], ([stored]) => {
-      const present = stored as Recovery | undefined
-      // Another replica has taken over, because the lease has ended.
-      if (present?.turn !== recovery.turn) return { result: undefined }
-      const leftMs = Math.max(0, waitMs - (now() - startedAtMs))
-      const next = withResults(present, results, { waitMs: leftMs, nowMs: now() })
-      return changeTo(present, next.recovery, next.dueInMs)
-    })
+    const change = await transact<RecoveryChange | undefined>(
+      tenant,
+      [recoveryKey(recovery.recoveryId)],
+      ([stored]) => {
+        const present = stored as Recovery | undefined
+        // Another replica has taken over, because the lease has ended.
+        if (present?.turn !== recovery.turn) return { result: undefined }
+        const leftMs = Math.max(0, waitMs - (now() - startedAtMs))
+        const next = withResults(present, results, { waitMs: leftMs, nowMs: now() })
+        return changeTo(present, next.recovery, next.dueInMs)
+      },
+    )
     if (change !== undefined) report(change)
   }
 

@@ -26,7 +26,7 @@ import { aSubscription, silentLog, useRedis } from '@switchhook/testkit'
 import { announceTimers } from '../../state/timer-loop.ts'
 import type { Writing } from '../../state/transact.ts'
 import { attemptOf, newDelivery } from '../../testing/deliveries.ts'
-import { countParked } from './begin-recovery.ts'
+import { countRecovery } from './begin-recovery.ts'
 import { createRecoverRejected } from './recover-rejected.ts'
 import { createRecoveries } from './recoveries-feature.ts'
 import { newRecovery, type Recovery } from './recovery.ts'
@@ -75,13 +75,14 @@ const noted = () => rejections().find({ tenant, subscriptionId })
 function openReplica(redis: Redis) {
   const [parked, noting] = [createParkedWindow(redis), createRejectionStore(redis)]
   const parkedCounts = createParkedCounter(redis)
+  const journal = createJournalReader(redis, { size: 1, retentionMs: MINUTE_MS })
   const { book, driver } = createRecoveries({
     store: announceTimers(createStateStore(redis), (set) => timers.push(...set)),
     look: (each) => createBreakerStore(redis, { failures: 2, cooldownMs: 1 }).look(each),
     parked,
     rejections: noting,
     deliveries: createDeliveryArchive(redis),
-    journal: createJournalReader(redis, { size: 1, retentionMs: MINUTE_MS }),
+    journal,
     publish: async (delivery) => {
       published.push(delivery)
       await endpoint(delivery)
@@ -107,6 +108,7 @@ function openReplica(redis: Redis) {
       },
     },
     parkedCounts,
+    journal,
     store: {
       commit: async (_tenant, { timers: [timer] }) => {
         if (Object.hasOwn(timer?.payload ?? {}, 'counting')) leases.push(timer?.payload)
@@ -122,8 +124,7 @@ function openReplica(redis: Redis) {
     driver,
     again,
     leases,
-    parked,
-    parkedCounts,
+    deps: { parked, parkedCounts, journal },
     timerDue: rejected.timerDue,
     asked: async (payload: unknown = { subscriptionId }) => {
       await rejected.timerDue({ tenant, payload })
@@ -279,9 +280,10 @@ test('what somebody cancels stays parked, also if a rejection was noted while it
 
 test('waits while a recovery runs that somebody has started, and is in the way of one that somebody starts', async () => {
   await park()
-  const selection = { from: null, to: null, reason: null }
-  const asked = { recoveryId: parseRecoveryId(randomUUID()), subscriptionId, selection, maxPerSecond: null }
-  const { shown: _, ...counted } = await countParked(replicas[0], subscriptionId, { selection })
+  const selection = { from: null, to: null, reason: null, eventTypes: null }
+  const wanted = { kind: 'recovery', startedBy: 'request', selection } as const
+  const asked = { ...wanted, recoveryId: parseRecoveryId(randomUUID()), subscriptionId, maxPerSecond: null }
+  const { counted } = await countRecovery(replicas[0].deps, aSubscription({ id: subscriptionId, tenant }), wanted)
   await replicas[0].book.begin(tenant, newRecovery({ ...asked, ...counted }, nowMs))
   await replicas[1].asked()
   expect(replicas[1].again).toEqual([MINUTE_MS])

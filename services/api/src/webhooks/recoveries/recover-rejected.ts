@@ -1,12 +1,10 @@
 import type { RecoveryId, Subscription, SubscriptionId } from '@switchhook/contracts'
 import type { DueTimer, Rejections, StateStore } from '@switchhook/store'
 import type { WebhookParts } from '../stores.ts'
-import { countParked, type RecoveryRouteDeps } from './begin-recovery.ts'
+import { countRecovery, type RecoveryRouteDeps } from './begin-recovery.ts'
 import { newRecovery, type Recovery } from './recovery.ts'
 
-interface RecoverRejectedDeps
-  extends Pick<RecoveryRouteDeps, 'subscriptions' | 'parkedCounts' | 'recoveries' | 'parked' | 'now'>,
-    Pick<WebhookParts, 'rejections' | 'log'> {
+interface RecoverRejectedDeps extends RecoveryRouteDeps, Pick<WebhookParts, 'rejections' | 'log'> {
   readonly store: Pick<StateStore, 'commit'>
 }
 
@@ -34,14 +32,14 @@ export function createRecoverRejected(deps: RecoverRejectedDeps) {
   async function begin(subscription: Subscription, rejections: Rejections): Promise<void> {
     const { tenant, id: subscriptionId } = subscription
     const { recoveryId, sinceMs } = rejections
-    const selection = { from: new Date(sinceMs).toISOString(), to: null, reason: 'rejected' } as const
-    const startedBy = 'recoverRejected'
-    const { shown: _, ...counted } = await countParked(deps, subscriptionId, { selection, startedBy })
+    const selection = { from: new Date(sinceMs).toISOString(), to: null, reason: 'rejected', eventTypes: null } as const
+    const wanted = { kind: 'recovery', startedBy: 'recoverRejected', selection } as const
+    const { counted } = await countRecovery(deps, subscription, wanted)
     // Without it, the setting was changed meanwhile.
     const isNoted = (await deps.rejections.find({ tenant, subscriptionId })) !== undefined
     if (isNoted && counted.found > counted.failed) {
-      const fixed = { recoveryId, subscriptionId, startedBy, selection, maxPerSecond: null } as const
-      await deps.recoveries.begin(tenant, newRecovery({ ...fixed, ...counted }, deps.now()))
+      const asked = { ...wanted, recoveryId, subscriptionId, maxPerSecond: null }
+      await deps.recoveries.begin(tenant, newRecovery({ ...asked, ...counted }, deps.now()))
       const { found } = counted
       deps.log.info('a recovery of rejected deliveries has begun', { tenant, subscriptionId, recoveryId, found })
     }
@@ -89,6 +87,6 @@ export function createRecoverRejected(deps: RecoverRejectedDeps) {
 /** @param recoveries of the subscription, the newest first */
 function waitMsAfter(recoveries: readonly Recovery[], nowMs: number): number {
   if (recoveries[0]?.state === 'running') return WHILE_RUNNING_MS
-  const last = recoveries.find(({ startedBy }) => startedBy !== undefined)
+  const last = recoveries.find(({ startedBy }) => startedBy === 'recoverRejected')
   return last === undefined ? 0 : Date.parse(last.startedAt) + AT_MOST_EVERY_MS - nowMs
 }

@@ -27,7 +27,6 @@ import { recoveryRoutes } from './recovery-routes.ts'
  *    left (`recovery.ts` has these transitions as pure functions).
  *
  * A recovery also ends as `cancelled`: on request, when its subscription is deleted, or after 30 days without progress.
- * The owner of its timers is `recovery`, or `sending` if versions without event types and backfills must not drive it.
  *
  * With `recoverRejected`, a worker asks for a recovery instead of a person (`recover-rejected.ts`). It ends as soon as a
  * delivery is parked again.
@@ -57,7 +56,7 @@ export const recoveries = feature(recoveryRoutes, (parts: WebhookParts & { reado
   const rejected = createRecoverRejected(deps)
   return {
     deps,
-    timers: { recovery: driver.timerDue, sending: driver.timerDue, rejected: rejected.timerDue },
+    timers: { recovery: driver.timerDue, rejected: rejected.timerDue },
     close: async () => {
       await Promise.all([driver.idle(), rejected.idle()])
     },

@@ -22,13 +22,13 @@ import {
   createDeliveryStore,
   createJournal,
   createJournalReader,
+  createParkedCounter,
   createParkedWindow,
   createRejectionStore,
   createStateStore,
   createSubscriptionStore,
   type DeliveryStore,
   type LoggedEvent,
-  microsOf,
   openRedis,
   type Redis,
 } from '@switchhook/store'
@@ -37,10 +37,10 @@ import { bind } from '../../http/route.ts'
 import { announceTimers } from '../../state/timer-loop.ts'
 import type { Writing } from '../../state/transact.ts'
 import { attemptOf, loggedEvent, newDelivery } from '../../testing/deliveries.ts'
-import { countMissed } from './backfill-window.ts'
+import { countRecovery } from './begin-recovery.ts'
 import { createRecoveries } from './recoveries-feature.ts'
-import { newRecovery, type Recovery, rangeOf, type Selection } from './recovery.ts'
-import { type RecoveryBook, recoveryKey } from './recovery-book.ts'
+import { newRecovery, type Recovery, type Selection } from './recovery.ts'
+import type { RecoveryBook } from './recovery-book.ts'
 import { createRecoveryMeter, type RecoveryMeter } from './recovery-meter.ts'
 import { recover as recoverRoute } from './recovery-routes.ts'
 
@@ -117,16 +117,7 @@ async function happen(...changes: readonly Partial<LoggedEvent>[]): Promise<Logg
 
 /** Begins a backfill as the route does. */
 async function beginBackfill(eventTypes: readonly EventType[] = ['call.status']): Promise<RecoveryId> {
-  const journal = createJournalReader(connections[0], JOURNAL)
-  const selection = { ...ALL, eventTypes }
-  const { after, until } = rangeOf(selection, String(microsOf(await journal.newest(tenant))))
-  const subscription = await subscriptions().find(tenant, subscriptionId)
-  if (subscription === undefined) throw new Error('the subscription does not exist')
-  const counted = await countMissed(journal, subscription, { after, until, eventTypes })
-  const fixed = { recoveryId: parseRecoveryId(randomUUID()), subscriptionId, kind: 'backfill' as const, selection }
-  const counts = { found: counted.count + counted.withoutBody, failed: counted.withoutBody }
-  const recovery = newRecovery({ ...fixed, ...counts, maxPerSecond: null, after, until }, nowMs)
-  return (await replicas[0].book.begin(tenant, recovery)).recoveryId
+  return begin({ ...ALL, eventTypes }, null, undefined, { kind: 'backfill' })
 }
 
 const breaker = () => createBreakerStore(connections[0], { failures: 2, cooldownMs: 60_000 })
@@ -140,24 +131,28 @@ async function park(reason: ParkedReason = 'exhausted'): Promise<DeliveryId> {
 
 const parkSome = (count: number): Promise<DeliveryId[]> => Promise.all(Array.from({ length: count }, () => park()))
 
-const ALL: Selection = { from: null, to: null, reason: null }
+const ALL: Selection = { from: null, to: null, reason: null, eventTypes: null }
 
 /** Begins a recovery as the route does. */
 async function begin(
   selection = ALL,
   maxPerSecond: number | null = null,
   id = randomUUID(),
-  startedBy?: Recovery['startedBy'],
+  by: Partial<Pick<Recovery, 'kind' | 'startedBy'>> = {},
 ): Promise<RecoveryId> {
-  const parked = createParkedWindow(connections[0])
-  const newest = await parked.newest(subscriptionId)
-  const range = rangeOf(selection, newest)
-  const { count: found } = await parked.count(subscriptionId, range)
-  const { after, until } = range
-  const recoveryId = parseRecoveryId(id)
-  const fixed = { recoveryId, subscriptionId, selection, maxPerSecond, found, failed: 0, after, until, newest }
-  const recovery = newRecovery({ ...fixed, ...(startedBy !== undefined && { startedBy }) }, nowMs)
+  const asked = { kind: 'recovery', startedBy: 'request', ...by, selection } as const
+  const { counted } = await count(asked)
+  const ids = { recoveryId: parseRecoveryId(id), subscriptionId }
+  const recovery = newRecovery({ ...ids, ...asked, ...counted, maxPerSecond }, nowMs)
   return (await replicas[0].book.begin(tenant, recovery)).recoveryId
+}
+
+async function count(asked: Pick<Recovery, 'kind' | 'startedBy' | 'selection'>) {
+  const subscription = await subscriptions().find(tenant, subscriptionId)
+  const [redis] = connections
+  const parts = { journal: createJournalReader(redis, JOURNAL), parkedCounts: createParkedCounter(redis) }
+  const known = subscription ?? aSubscription({ id: subscriptionId, tenant })
+  return countRecovery({ ...parts, parked: createParkedWindow(redis) }, known, asked)
 }
 
 const read = async (id: RecoveryId): Promise<Recovery> => {
@@ -229,7 +224,7 @@ test('sends everything parked when it began, the oldest first, to the current ur
   for (const replica of replicas) replica.publish = acknowledging
   const startedMs = nowMs
   const recovery = await stepsUntil(await begin(), 'done')
-  expect(recovery).toMatchObject({ found: 120, sent: 120, skipped: 0, failed: 0, inHand: null, waitingFor: null })
+  expect(recovery).toMatchObject({ found: 120, sent: 120, skipped: 0, failed: 0, batch: [], waitingFor: null })
   expect(recovery.endedAt).not.toBeNull()
   // Within a step, deliveries are sent concurrently.
   expect(new Set(published.slice(0, 7).map(({ deliveryId }) => deliveryId))).toEqual(new Set(parked.slice(0, 7)))
@@ -487,7 +482,7 @@ test.each<[string, Partial<Subscription>, Partial<Recovery>]>([
 
 test.each<[string, () => Promise<RecoveryId>]>([
   ['a recovery', () => begin()],
-  ['an automatic recovery', () => begin(ALL, null, undefined, 'recoverRejected')],
+  ['an automatic recovery', () => begin(ALL, null, undefined, { startedBy: 'recoverRejected' })],
 ])('a paused subscription pauses %s, and what is left is sent at its pace after the resume', async (_name, begins) => {
   await parkSome(12)
   const id = await begins()
@@ -539,7 +534,7 @@ test('what a replica was sending when it died stays parked during a pause, and i
   await change({ paused: true })
   replicas[1].publish = acknowledging
   await step(replicas[1])
-  expect(await read(id)).toMatchObject({ waitingFor: 'subscription-resumed', inHand: { items: [{}] } })
+  expect(await read(id)).toMatchObject({ waitingFor: 'subscription-resumed', batch: [{}] })
   expect(published).toEqual([])
   await change({ paused: undefined })
   while ((await read(id)).state === 'running') await step(replicas[1])
@@ -569,11 +564,10 @@ test('only selected deliveries are sent: by time and by reason', async () => {
   const to = new Date(Date.parse(parkedAt) + 1).toISOString()
   await eventually(() => expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(to)))
   await park()
-  const parked = createParkedWindow(connections[0])
   // A window excludes its end, as in the lists.
-  const before = rangeOf({ from, to: parkedAt, reason: 'exhausted' }, await parked.newest(subscriptionId))
-  expect(await parked.count(subscriptionId, before)).toMatchObject({ count: 0 })
-  const recovery = await stepsUntil(await begin({ from, to, reason: 'exhausted' }), 'done')
+  const before = { ...ALL, from, to: parkedAt, reason: 'exhausted' } as const
+  expect((await count({ kind: 'recovery', startedBy: 'request', selection: before })).shown).toMatchObject({ count: 0 })
+  const recovery = await stepsUntil(await begin({ ...ALL, from, to, reason: 'exhausted' }), 'done')
   expect(recovery).toMatchObject({ found: 1, sent: 1, skipped: 0 })
   expect(published.map(({ deliveryId }) => deliveryId)).toEqual([wanted])
 })
@@ -613,12 +607,12 @@ describe('cancelling', () => {
     slow.letGo()
     const cancelled = await cancelling
     const sent = sentBefore + 6
-    expect(cancelled).toMatchObject({ state: 'cancelled', isSending: false, sent, inHand: null })
+    expect(cancelled).toMatchObject({ state: 'cancelled', isSending: false, sent, batch: [] })
     expect(await counted()).toEqual({ sent, skipped: 0, failed: 0, done: 0, cancelled: 1 })
     await stepping
     expect(published).toHaveLength(sent)
-    const { count } = await createParkedWindow(connections[0]).count(subscriptionId, rangeOf(ALL, '9000000000000000'))
-    expect(count).toBe(parked.length - sent)
+    const { shown } = await count({ kind: 'recovery', startedBy: 'request', selection: ALL })
+    expect(shown).toMatchObject({ count: parked.length - sent })
   })
 })
 
@@ -634,7 +628,7 @@ test('a recovery that is cancelled after its replica died releases the batch whe
   await step(replicas[1])
   // The clock of the test has moved on before the step has run, so the wait can end first.
   expect(await cancelling).toMatchObject({ state: 'cancelled', sent: 0 })
-  expect(await read(id)).toMatchObject({ state: 'cancelled', isSending: false, inHand: null, sent: 0 })
+  expect(await read(id)).toMatchObject({ state: 'cancelled', isSending: false, batch: [], sent: 0 })
   dead.letGo()
   await lost
   expect(await read(id)).toMatchObject({ state: 'cancelled', sent: 0 })
@@ -663,14 +657,14 @@ describe('beginning', () => {
     const parked = createParkedWindow(connections[0])
     const journal = createJournalReader(connections[0], JOURNAL)
     let counts = 0
-    const count: typeof parked.count = (id, range) => {
+    const newest: typeof parked.newest = (id) => {
       counts++
-      return parked.count(id, range)
+      return parked.newest(id)
     }
     const route = bind(recoverRoute, {
       subscriptions: subscriptions(),
       recoveries: replicas[0].book,
-      parked: { ...parked, count },
+      parked: { ...parked, newest },
       journal,
       parkedCounts: { count: async () => ({ count: 2, withoutBody: 0, dropped: 0, bodiesUntil: '0' }) },
       now: () => nowMs,
@@ -733,53 +727,14 @@ describe('beginning', () => {
   })
 })
 
-test('a recovery whose timer was lost continues when it is read', async () => {
-  await park()
-  const id = await begin()
-  timer = undefined
-  nowMs += 89_000
-  await read(id)
-  expect(timer).toBeUndefined()
-  nowMs += 1_000
-  await read(id)
-  expect(await stepsUntil(id, 'done')).toMatchObject({ sent: 1 })
-})
-
-test('continues a recovery whose replica, of an earlier version, died while it was sending a batch', async () => {
-  await parkSome(3)
-  const id = await begin()
-  const begun = await read(id)
-  const { entries, after } = await createParkedWindow(connections[0]).take(
-    subscriptionId,
-    { ...begun, reason: null },
-    2,
-  )
-  const pace = { perSecond: 16, sinceMs: nowMs, isProven: true }
-  const inHand = { items: entries, isRepeated: true }
-  const value = { ...begun, inHand, isSending: true, after, pace, sample: null, turn: 7 }
-  const records = [{ key: recoveryKey(id), value, expectedVersion: 1 }]
-  await createStateStore(connections[0]).commit(tenant, { records, events: [], timers: [] })
-  // The dead replica has sent the first of the batch.
-  const archive = createDeliveryArchive(connections[0])
-  const [first] = await Promise.all(
-    entries.slice(0, 1).map((item) => archive.beginRedelivery(item.deliveryId, { sender: id })),
-  )
-  if (first?.kind === 'begun') await archive.redeliverySent(first.record)
-  timer = { id: recoveryKey(id), dueInMs: 0, payload: { recoveryId: id, turn: 7 } }
-  for (const replica of replicas) replica.publish = acknowledging
-  expect(await stepsUntil(id, 'done')).toMatchObject({ found: 3, sent: 3, skipped: 0, failed: 0 })
-  expect(published).toHaveLength(2)
-})
-
 describe('event types', () => {
-  test('a recovery of some event types leaves the others parked, and earlier versions do not find it', async () => {
+  test('a recovery of some event types leaves the others parked', async () => {
     const [kept] = await parkSome(3)
     const notice = newDelivery(subscriptionId, { tenant, eventType: 'webhook.delivery.parked' })
     await store.park(notice, attemptOf(notice), 'exhausted')
     replicas[0].publish = acknowledging
     replicas[1].publish = acknowledging
     const id = await begin({ ...ALL, eventTypes: ['webhook.delivery.parked'] })
-    expect(await createStateStore(connections[0]).read(tenant, [recoveryKey(id)])).toEqual([{ version: 0 }])
     expect(await stepsUntil(id, 'done')).toMatchObject({ found: 1, sent: 1 })
     expect(published.map(({ deliveryId }) => deliveryId)).toEqual([notice.deliveryId])
     expect(await isParked(kept ?? notice.deliveryId)).toBe(true)

@@ -5,8 +5,7 @@ import { type BreakerStore, createListCursor, type PageQuery, type ParkedWindow 
 import type { State } from '../../state/state.ts'
 import type { Transact, Writing } from '../../state/transact.ts'
 import type { WebhookParts } from '../stores.ts'
-import { MAX_CHECK_MS } from './pace.ts'
-import { cancelled, type Recovery, type RecoveryChange, type RecoveryRequested } from './recovery.ts'
+import { cancelled, type Recovery, type RecoveryChange, type RecoveryRequested, type Selection } from './recovery.ts'
 import type { RecoveryMeter } from './recovery-meter.ts'
 
 export interface RecoveriesDeps extends Pick<WebhookParts, 'rejections' | 'deliveries' | 'journal' | 'now' | 'log'> {
@@ -30,8 +29,6 @@ export interface RecoveryTimer {
   readonly recoveryId: RecoveryId
   /** The number of the step that it begins. */
   readonly turn: number
-  /** Of the recovery's record. Absent: `recoveryKey`. */
-  readonly key?: string
 }
 
 const DAY_MS = 24 * 60 * 60_000
@@ -43,18 +40,8 @@ const MAX_LISTED_OF_TENANT = 200
 /** Longer than the broker takes to confirm, or to be declared away. */
 const RELEASED_WITHIN_MS = 12_000
 const RELEASED_CHECK_MS = 50
-/** A running recovery that was not updated for this long has lost its timer. */
-const TIMER_LOST_MS = MAX_CHECK_MS + 30_000
 
 export const recoveryKey = (recoveryId: RecoveryId): string => `recovery:${recoveryId}`
-
-/** Of recoveries with event types and of backfills: earlier versions, which would send every parked delivery, ignore it. */
-const selectiveKey = (recoveryId: RecoveryId): string => `sending:${recoveryId}`
-
-export const keyOf = ({ recoveryId, kind, selection: { eventTypes = null } }: Recovery): string =>
-  kind === undefined && eventTypes === null ? recoveryKey(recoveryId) : selectiveKey(recoveryId)
-
-const keysOf = (id: RecoveryId): string[] => [recoveryKey(id), selectiveKey(id)]
 
 const listKey = (subscriptionId: SubscriptionId): string => `recoveries:${subscriptionId}`
 const TENANT_LIST = 'recoveries'
@@ -65,8 +52,8 @@ const cursors = createListCursor('r', /^[0-9a-f-]{36}$/)
 /** Writes the recovery and the timer of its next step in one commit. */
 export function writingOf(recovery: Recovery, dueInMs?: number): Writing {
   const { recoveryId, turn, endedAt } = recovery
-  const key = keyOf(recovery)
-  const payload: RecoveryTimer = { recoveryId, turn, ...(key !== recoveryKey(recoveryId) && { key }) }
+  const key = recoveryKey(recoveryId)
+  const payload: RecoveryTimer = { recoveryId, turn }
   return {
     records: [{ key, value: recovery, ...(endedAt !== null && { ttlMs: KEPT_MS }) }],
     timers: dueInMs === undefined ? [] : [{ id: key, dueInMs, payload }],
@@ -78,34 +65,21 @@ export type RecoveryBook = ReturnType<typeof createRecoveryBook>
 /** The stored recoveries. Every method rejects with Unavailable if Redis is away. */
 export function createRecoveryBook({ store, rejections, meter, now }: RecoveriesDeps, transact: Transact) {
   async function read(tenant: Tenant, ids: readonly RecoveryId[]): Promise<readonly Recovery[]> {
-    const records = await store.read(tenant, ids.flatMap(keysOf))
+    const records = await store.read(tenant, ids.map(recoveryKey))
     return records.flatMap(({ value }) => (value === undefined ? [] : [value as Recovery]))
   }
 
-  /** Sets a lost timer again. During an upgrade, a replica of a version that does not know the timer's owner may have discarded it. */
-  async function restoreTimer(tenant: Tenant, recovery: Recovery): Promise<Recovery> {
-    if (recovery.state !== 'running' || now() - Date.parse(recovery.updatedAt) < TIMER_LOST_MS) return recovery
-    return transact(tenant, [keyOf(recovery)], ([stored]) => {
-      const present = stored as Recovery | undefined
-      if (present?.turn !== recovery.turn || present.state !== 'running') return { result: present ?? recovery }
-      const next = { ...present, turn: present.turn + 1 }
-      return { result: next, writing: writingOf(next, 0) }
-    })
-  }
-
-  const expire = (tenant: Tenant, keys: readonly string[]): Promise<void> =>
-    transact(tenant, keys, (found) => {
-      const records = keys.flatMap((key, at) => (found[at] === undefined ? [] : [{ key, value: found[at], ttlMs: 1 }]))
-      return { result: undefined, ...(records.length > 0 && { writing: { records } }) }
+  const expire = (tenant: Tenant, recoveryId: RecoveryId): Promise<void> =>
+    transact(tenant, [recoveryKey(recoveryId)], ([value]) => {
+      const records = [{ key: recoveryKey(recoveryId), value, ttlMs: 1 }]
+      return { result: undefined, ...(value !== undefined && { writing: { records } }) }
     })
 
   const readList = async (tenant: Tenant, key: string): Promise<readonly RecoveryId[]> =>
     ((await store.read(tenant, [key]))[0]?.value as Listed | undefined)?.recoveries ?? []
 
-  async function find(tenant: Tenant, recoveryId: RecoveryId): Promise<Recovery | undefined> {
-    const [found] = await read(tenant, [recoveryId])
-    return found && restoreTimer(tenant, found)
-  }
+  const find = async (tenant: Tenant, recoveryId: RecoveryId): Promise<Recovery | undefined> =>
+    (await read(tenant, [recoveryId]))[0]
 
   async function existingFor(tenant: Tenant, request: RecoveryRequested, newestId: RecoveryId | undefined) {
     const existing = await find(tenant, request.recoveryId)
@@ -146,7 +120,7 @@ export function createRecoveryBook({ store, rejections, meter, now }: Recoveries
         }
       })
       // Bounds the store for a client that begins and cancels all day. After a crash here, the records expire in seven days.
-      await Promise.all(dropped.map((recoveryId) => expire(tenant, keysOf(recoveryId))))
+      await Promise.all(dropped.map((recoveryId) => expire(tenant, recoveryId)))
       return begun
     },
     /** The newest 50, the newest first. An ended recovery expires after seven days. */
@@ -169,13 +143,11 @@ export function createRecoveryBook({ store, rejections, meter, now }: Recoveries
     },
     /** Resolves once the replica that sends its batch has stopped, or is presumed dead: nothing is sent afterwards. */
     cancel: async (tenant: Tenant, recoveryId: RecoveryId): Promise<Recovery | undefined> => {
-      const [found] = await read(tenant, [recoveryId])
-      if (found === undefined) return undefined
-      const ended = await transact<RecoveryChange | undefined>(tenant, [keyOf(found)], async ([stored]) => {
+      const ended = await transact<RecoveryChange | undefined>(tenant, [recoveryKey(recoveryId)], async ([stored]) => {
         const present = stored as Recovery | undefined
         if (present?.state !== 'running') return { result: present && { before: present, after: present } }
         // A rejection that was noted while it began has kept the time from which it sends.
-        if (present.startedBy !== undefined) {
+        if (present.startedBy === 'recoverRejected') {
           await rejections.forget({ tenant, subscriptionId: present.subscriptionId })
         }
         const next = cancelled(present, 'requested', now())
@@ -187,7 +159,7 @@ export function createRecoveryBook({ store, rejections, meter, now }: Recoveries
       const deadline = now() + RELEASED_WITHIN_MS
       while (latest?.state === 'cancelled' && latest.isSending && now() < deadline) {
         await delay(RELEASED_CHECK_MS)
-        latest = (await read(tenant, [recoveryId]))[0]
+        latest = await find(tenant, recoveryId)
       }
       return latest
     },
@@ -206,4 +178,4 @@ function differenceOf({ kind, startedBy, selection, maxPerSecond }: Recovery, as
   return undefined
 }
 
-const typesText = (eventTypes: Recovery['selection']['eventTypes']): string => (eventTypes ?? []).toSorted().join()
+const typesText = (eventTypes: Selection['eventTypes']): string => (eventTypes ?? []).toSorted().join()

@@ -1,21 +1,20 @@
 import { AppError, isGuid, parseRecoveryId, type RecoveryId } from '@switchhook/contracts'
-import { microsOf, type PageQuery } from '@switchhook/store'
+import type { PageQuery } from '@switchhook/store'
 import { acts, type RouteOf, type RouteRequest, reads } from '../../http/route.ts'
 import { pageParameters } from '../../http/schema.ts'
 import { coveredTypes } from '../subscriptions/subscribed-types.ts'
 import { findSubscription, ofSubscription } from '../subscriptions/subscription-routes.ts'
-import { countMissed } from './backfill-window.ts'
 import {
   beginning,
   beginRecovery,
   counting,
-  countParked,
+  preview,
   RECOVERIES,
   type RecoveryRouteDeps,
   selectionOf,
   view,
+  type Wanted,
 } from './begin-recovery.ts'
-import { rangeOf } from './recovery.ts'
 import {
   type BackfillRequest,
   backfillRequestSchema,
@@ -40,18 +39,15 @@ export const recover: RouteOf<RecoveryRouteDeps, RecoveryRequest> = {
     'that are parked again stay parked. `…/recover/preview` counts them first. One recovery of a subscription ' +
     'runs at a time: repeating its request returns it, and a different window, reason, type or pace answers 409 `recovery-in-progress`.',
   failures: ['subscription-not-found', 'recovery-in-progress'],
-  async handle(request, deps) {
-    const wanted = await wantedRecovery(request, deps)
-    return beginRecovery(deps, request, wanted, () => countParked(deps, wanted.subscriptionId, wanted))
-  },
+  handle: async (request, deps) => beginRecovery(deps, request, await wantedRecovery(request, deps)),
 }
 
 async function wantedRecovery(
   { caller, params: { id }, body }: RouteRequest<RecoveryRequest>,
   deps: RecoveryRouteDeps,
-) {
-  const { id: subscriptionId } = await findSubscription(deps.subscriptions, caller, id)
-  return { subscriptionId, selection: selectionOf(body) }
+): Promise<Wanted> {
+  const subscription = await findSubscription(deps.subscriptions, caller, id)
+  return { subscription, kind: 'recovery', selection: selectionOf(body) }
 }
 
 const previewRecovery: RouteOf<RecoveryRouteDeps, RecoveryRequest> = {
@@ -61,10 +57,7 @@ const previewRecovery: RouteOf<RecoveryRouteDeps, RecoveryRequest> = {
   summary: 'Count the deliveries that a recovery would send',
   description: 'Takes the body of `…/recover` and sends nothing.',
   failures: ['subscription-not-found'],
-  async handle(request, deps) {
-    const wanted = await wantedRecovery(request, deps)
-    return { status: 200, body: (await countParked(deps, wanted.subscriptionId, wanted)).shown }
-  },
+  handle: async (request, deps) => preview(deps, await wantedRecovery(request, deps)),
 }
 
 const backfill: RouteOf<RecoveryRouteDeps, BackfillRequest> = {
@@ -80,28 +73,18 @@ const backfill: RouteOf<RecoveryRouteDeps, BackfillRequest> = {
     'The journal keeps the first 100 subscriptions of an event. If an event went to more, and this subscription existed then and is not among the 100, ' +
     'the event is counted as `unknown` and not sent.',
   failures: ['subscription-not-found', 'recovery-in-progress', 'journal-off'],
-  async handle(request, deps) {
-    const { count, ...wanted } = await wantedBackfill(request, deps)
-    return beginRecovery(deps, request, wanted, count)
-  },
+  handle: async (request, deps) => beginRecovery(deps, request, await wantedBackfill(request, deps)),
 }
 
 async function wantedBackfill(
   { caller, params: { id }, body }: RouteRequest<BackfillRequest>,
   deps: RecoveryRouteDeps,
-) {
+): Promise<Wanted> {
   const subscription = await findSubscription(deps.subscriptions, caller, id)
   if (!deps.journal.isOn) throw new AppError('journal-off')
   // In a fixed order, so that equal requests compare as equal.
   const eventTypes = coveredTypes(body.eventTypes ?? subscription.eventTypes)
-  const selection = { ...selectionOf(body), eventTypes }
-  const count = async () => {
-    const newest = String(microsOf(await deps.journal.newest(caller.tenant)))
-    const { after, until } = rangeOf(selection, newest)
-    const shown = await countMissed(deps.journal, subscription, { after, until, eventTypes })
-    return { shown, found: shown.count + shown.withoutBody, failed: shown.withoutBody, after, until }
-  }
-  return { subscriptionId: subscription.id, kind: 'backfill' as const, selection, count }
+  return { subscription, kind: 'backfill', selection: { ...selectionOf(body), eventTypes } }
 }
 
 const previewBackfill: RouteOf<RecoveryRouteDeps, BackfillRequest> = {
@@ -111,10 +94,7 @@ const previewBackfill: RouteOf<RecoveryRouteDeps, BackfillRequest> = {
   summary: 'Count the events that a backfill would send',
   description: 'Takes the body of `…/backfill` and sends nothing.',
   failures: ['subscription-not-found', 'journal-off'],
-  async handle(request, deps) {
-    const { count } = await wantedBackfill(request, deps)
-    return { status: 200, body: (await count()).shown }
-  },
+  handle: async (request, deps) => preview(deps, await wantedBackfill(request, deps)),
 }
 
 const listRecoveries: RouteOf<RecoveryRouteDeps> = {

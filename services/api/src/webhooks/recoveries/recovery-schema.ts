@@ -21,19 +21,17 @@ export type RecoveryView = ReturnType<typeof viewOf>
 
 /** @param parkedSince the number of deliveries of the subscription that were parked since the recovery began and still are */
 export function viewOf(recovery: Recovery, parkedSince: number) {
-  const { recoveryId, subscriptionId, selection, maxPerSecond, waitingFor, cancelledBecause } = recovery
+  const { recoveryId, subscriptionId, kind, startedBy, selection, maxPerSecond, waitingFor, cancelledBecause } =
+    recovery
   const { found, sent, skipped, failed, pace, startedAt, updatedAt, endedAt } = recovery
   const isSending = recovery.state === 'running' && waitingFor === null
   const state: (typeof STATES)[number] = recovery.state === 'running' && !isSending ? 'paused' : recovery.state
   return {
     recoveryId,
     subscriptionId,
-    kind: recovery.kind ?? ('recovery' as const),
-    startedBy: recovery.startedBy ?? ('request' as const),
-    from: selection.from,
-    to: selection.to,
-    reason: selection.reason,
-    eventTypes: selection.eventTypes ?? null,
+    kind,
+    startedBy,
+    ...selection,
     maxPerSecond,
     state,
     waitingFor,

@@ -1,5 +1,5 @@
 import type { DeliveryId, EventType, ParkedReason, RecoveryId, SubscriptionId } from '@switchhook/contracts'
-import type { JournalId, ParkedRange } from '@switchhook/store'
+import type { JournalId } from '@switchhook/store'
 import { firstPace, type Pace, type WaitingFor } from './pace.ts'
 
 /** The parked deliveries that the client selected; of a backfill, the events of the journal. */
@@ -9,11 +9,11 @@ export interface Selection {
   /** ISO 8601: parked before then; null: until the recovery began. */
   readonly to: string | null
   readonly reason: ParkedReason | null
-  /** Null, or absent in records of older versions: all types. A backfill has those of its subscription at the beginning. */
-  readonly eventTypes?: readonly EventType[] | null
+  /** Null: all types. A backfill has those of its subscription at the beginning. */
+  readonly eventTypes: readonly EventType[] | null
 }
 
-/** One delivery of a batch: parked, or of a backfill, to be created. */
+/** A delivery that a recovery sends. */
 export interface Item {
   readonly deliveryId: DeliveryId
   /** The run that was parked; 0 in a backfill. */
@@ -22,39 +22,36 @@ export interface Item {
   readonly journalId?: JournalId
 }
 
-/**
- * A recovery as it is stored: everything that a replica needs to continue it. Replicas of the previous version read the same
- * record, so the names of its fields stay.
- */
+/** A recovery as it is stored: everything that a replica needs to continue it. */
 export interface Recovery {
   readonly recoveryId: RecoveryId
   readonly subscriptionId: SubscriptionId
-  /** Absent: it sends parked deliveries. */
-  readonly kind?: 'backfill'
-  /** The setting that began it. It sends no delivery that was sent again before. Absent: a request began it. */
-  readonly startedBy?: 'recoverRejected'
+  readonly kind: 'recovery' | 'backfill'
+  /** One that the setting began sends no delivery that was sent again before. */
+  readonly startedBy: 'request' | 'recoverRejected'
   readonly selection: Selection
   /** The client's limit; null: the limit of the installation. */
   readonly maxPerSecond: number | null
   readonly state: 'running' | 'done' | 'cancelled'
   readonly waitingFor: WaitingFor | null
   readonly cancelledBecause: 'requested' | 'subscription-deleted' | 'no-progress' | 'parked-again' | null
-  /** Parked deliveries at the beginning. */
+  /** Items of the list at the beginning. */
   readonly found: number
   readonly sent: number
   readonly skipped: number
+  /** Also those that have lost their body before the beginning. */
   readonly failed: number
-  /** The read position in the list of parked deliveries: everything parked until then was taken. In µs since 1970. */
+  /** The cursor: every item of the list until then was taken. In µs since 1970. */
   readonly after: string
-  /** The end of the range: deliveries that were parked later are not touched. In µs since 1970. */
+  /** The end of the list: deliveries that were parked later are not touched. In µs since 1970. */
   readonly until: string
-  /** When the newest delivery of the list was parked at the beginning, in µs; null: none. Absent in records of older versions. */
-  readonly newest?: string | null
+  /** When the newest parked delivery of the subscription was parked at the beginning, in µs; '0': none. */
+  readonly parkedUntil: string
   /** The list was read to `until`. */
   readonly isReadOut: boolean
-  /** Items that were read and are not known to be sent. The next step sends these first. */
-  readonly inHand: { readonly items: readonly Item[] } | null
-  /** A replica is sending a batch of these, or has died while sending it. */
+  /** Items that were taken and are not known to be sent. The next step sends these first. */
+  readonly batch: readonly Item[]
+  /** A replica is sending a batch, or has died while sending it. */
   readonly isSending: boolean
   readonly pace: Pace
   /** One of the deliveries that were sent last. While it has no result for long, the recovery pauses. */
@@ -64,8 +61,8 @@ export interface Recovery {
   /** This and the following times: ISO 8601, UTC. */
   readonly startedAt: string
   readonly updatedAt: string
-  /** When a delivery was last sent, skipped or failed; absent: none was yet. */
-  readonly progressedAt?: string
+  /** When a delivery was last sent, skipped or failed, or the recovery began. */
+  readonly progressedAt: string
   readonly endedAt: string | null
 }
 
@@ -89,7 +86,7 @@ export type ItemResult = 'sent' | 'skipped' | 'failed' | 'not-sent'
 const BROKER_CHECK_MS = 2_000
 
 export function newRecovery(
-  fixed: RecoveryRequested & Pick<Recovery, 'found' | 'failed' | 'after' | 'until' | 'newest'>,
+  fixed: RecoveryRequested & Pick<Recovery, 'found' | 'failed' | 'after' | 'until' | 'parkedUntil'>,
   nowMs: number,
 ): Recovery {
   const now = new Date(nowMs).toISOString()
@@ -101,32 +98,27 @@ export function newRecovery(
     sent: 0,
     skipped: 0,
     isReadOut: false,
-    inHand: null,
+    batch: [],
     isSending: false,
     pace: firstPace(nowMs),
     sample: null,
     turn: 1,
     startedAt: now,
     updatedAt: now,
+    progressedAt: now,
     endedAt: null,
   }
 }
 
 /**
- * The selected range of the list of parked deliveries, up to its current end.
- * @param newest when the newest delivery of the list was parked, in µs; null: the list is empty
+ * The selected range of the list, up to its current end.
+ * @param newest when the newest entry of the list was parked or journaled, in µs
  */
-export function rangeOf({ from, to, reason, eventTypes = null }: Selection, newest: string | null): ParkedRange {
+export function rangeOf({ from, to }: Selection, newest: string): Pick<Recovery, 'after' | 'until'> {
   // Clients see the time of parking in ms, and the list has it in µs: a window includes the first µs of its ms.
   const after = from === null ? 0 : Math.max(0, Date.parse(from) * 1_000 - 1)
   const until = to === null ? Number.POSITIVE_INFINITY : Date.parse(to) * 1_000 - 1
-  return { after: String(after), until: String(Math.min(until, Number(newest ?? 0))), reason, eventTypes }
-}
-
-/** The end of the list when the recovery began, in µs, by the clock of the list, which is not the clock of the api. */
-export function listEndAtStart({ newest, startedAt }: Recovery): string {
-  if (newest === undefined) return String(Date.parse(startedAt) * 1_000 - 1)
-  return newest ?? '0'
+  return { after: String(after), until: String(Math.min(until, Number(newest))) }
 }
 
 /** The recovery in its next step. A timer or result of an earlier one is ignored from then on. */
@@ -159,9 +151,8 @@ export function withResults(
   results: ReadonlyMap<DeliveryId, ItemResult>,
   { waitMs, nowMs }: { readonly waitMs: number; readonly nowMs: number },
 ): { readonly recovery: Recovery; readonly dueInMs?: number } {
-  const items = recovery.inHand?.items ?? []
   const having = (...wanted: (ItemResult | undefined)[]): Item[] =>
-    items.filter(({ deliveryId }) => wanted.includes(results.get(deliveryId)))
+    recovery.batch.filter(({ deliveryId }) => wanted.includes(results.get(deliveryId)))
   const [sent, skipped, failed] = [having('sent'), having('skipped'), having('failed')]
   const left = having('not-sent', undefined)
   const isRunning = recovery.state === 'running'
@@ -173,11 +164,11 @@ export function withResults(
     skipped: recovery.skipped + skipped.length,
     failed: recovery.failed + failed.length,
     // The rest of a cancelled recovery stays parked.
-    inHand: isRunning && left.length > 0 ? { items: left } : null,
+    batch: isRunning ? left : [],
     sample: recovery.sample ?? (last === undefined ? null : { ...last, sentAtMs: nowMs }),
     waitingFor: isRunning && isBrokerAway ? 'broker' : null,
     ...(isBrokerAway && { pace: firstPace(nowMs + BROKER_CHECK_MS) }),
-    ...(left.length < items.length && { progressedAt: new Date(nowMs).toISOString() }),
+    ...(left.length < recovery.batch.length && { progressedAt: new Date(nowMs).toISOString() }),
   }
   if (!isRunning) return { recovery: counted }
   if (counted.isReadOut && left.length === 0) return { recovery: done(counted, nowMs) }

@@ -25,7 +25,7 @@ export async function sendItems(
   { items, recovery: { recoveryId: sender, startedBy }, subscription, isRepeated }: Batch,
 ): Promise<ReadonlyMap<DeliveryId, ItemResult>> {
   const publishAutomatic: typeof deps.publish = (delivery) => deps.publish({ ...delivery, isAutomatic: true })
-  const sending = startedBy === undefined ? deps : { ...deps, publish: publishAutomatic }
+  const sending = startedBy === 'request' ? deps : { ...deps, publish: publishAutomatic }
 
   async function send({ deliveryId, run: parkedRun, journalId }: Item) {
     const by = { sender, parkedRun }

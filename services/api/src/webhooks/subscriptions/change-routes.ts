@@ -53,7 +53,7 @@ export const changeSubscription: RouteOf<SubscriptionRouteDeps, SubscriptionChan
       const present = await findSubscription(deps.subscriptions, caller, id)
       requireMode(present, body)
       if (isRerun !== true) requireMatch(ifMatch, tagOf(present))
-      await watchUse(deps.state, { ...present, ...settings }, deps.now())
+      await watchUse(deps.state, { ...present, ...settings }, deps.redisNow())
     }
     const wanted = {
       ...(url != null && { url }),

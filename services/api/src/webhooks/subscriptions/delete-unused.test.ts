@@ -17,12 +17,14 @@ async function fall(
     isFirst = true,
     seconds = 60,
     isLast = true,
+    upSinceMs = 0,
     lookSoon = async () => {},
   }: {
     readonly atRemoval?: Subscription | undefined
     readonly leased?: number
     readonly isFirst?: boolean
-    readonly seconds?: number | null
+    readonly seconds?: number
+    readonly upSinceMs?: number
     readonly isLast?: boolean
     readonly lookSoon?: () => Promise<void>
   } = {},
@@ -38,6 +40,7 @@ async function fall(
       },
     },
     pullers: { find: async () => ({ lastAtMs, pullers: [] }) },
+    uptime: { read: async () => ({ nowMs: NOW, periods: [{ fromMs: upSinceMs, untilMs: NOW }] }) },
     held: { lookSoon, count: async () => ({ count: leased, leased, oldestAt: null }) },
     state: {
       commit: async (_tenant, { timers: [timer] }) => {
@@ -53,14 +56,8 @@ async function fall(
       },
     },
     log: { info: () => {} },
-    now: () => NOW,
   })
-  const payload = {
-    subscriptionId: present.id,
-    sinceMs,
-    ...(seconds !== null && { seconds }),
-    ...(isLast && { isLast }),
-  }
+  const payload = { subscriptionId: present.id, sinceMs, seconds, ...(isLast && { isLast }) }
   await handle?.({ tenant: present.tenant, payload }).catch(() => happened.push('tried again'))
   return happened
 }
@@ -85,7 +82,7 @@ test.each<[string, Parameters<typeof fall>, string[]]>([
   ['somebody received a moment ago', [present, NOW - 10 * MINUTE, NOW - 1_000], ['again in 59000']],
   ['the same setting was sent again', [present, NOW - 1_000, NOW - 10 * MINUTE], ['again in 59000']],
   ['another setting is stored, with a timer of its own', [present, NOW - 10 * MINUTE, null, { seconds: 600 }], []],
-  ['the timer is of an earlier version', [present, NOW - 10 * MINUTE, null, { seconds: null }], ['again in 60000']],
+  ['the api has just returned', [present, NOW - 10 * MINUTE, null, { upSinceMs: NOW - 1_000 }], ['again in 59000']],
   ['the setting was removed', [kept, NOW - MINUTE, null], []],
   [
     'a client has what it received long ago',

@@ -1,13 +1,14 @@
 import type { Subscription, SubscriptionId } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
-import type { HeldStore, PullerStore, StateStore, SubscriptionStore } from '@switchhook/store'
-import type { Base } from '../../base.ts'
+import type { HeldStore, PullerStore, StateStore, SubscriptionStore, UptimeStore } from '@switchhook/store'
 import type { AuditLog } from '../../http/audit/audit-log.ts'
 import type { TimerOwners } from '../../state/timer-loop.ts'
+import { timeUntilUnused } from './unused-time.ts'
 
-interface UnusedDeps extends Pick<Base, 'now'> {
+interface UnusedDeps {
   readonly subscriptions: Pick<SubscriptionStore, 'find' | 'remove'>
   readonly pullers: Pick<PullerStore, 'find'>
+  readonly uptime: Pick<UptimeStore, 'read'>
   readonly held: Pick<HeldStore, 'lookSoon' | 'count'>
   readonly state: Pick<StateStore, 'commit'>
   readonly auditLog: Pick<AuditLog, 'recordOwn'>
@@ -18,8 +19,8 @@ interface Payload {
   readonly subscriptionId: SubscriptionId
   /** Milliseconds since 1970: unused since then, unless a client has received later. */
   readonly sinceMs: number
-  /** The setting that the timer belongs to. Absent in timers of earlier versions. */
-  readonly seconds?: number
+  /** The setting that the timer belongs to. */
+  readonly seconds: number
   /** Set before the deletion: a process that dies after it leaves this timer, whose next run makes the audit entry. */
   readonly isLast?: boolean
 }
@@ -49,7 +50,7 @@ const KEPT = new Error('the setting was changed')
 
 /** Handles the timers of `watchUse`: deletes the subscription, or sets the timer again. */
 export const createDeleteUnused =
-  ({ subscriptions, pullers, held, state, auditLog, log, now }: UnusedDeps): TimerOwners[string] =>
+  ({ subscriptions, pullers, uptime, held, state, auditLog, log }: UnusedDeps): TimerOwners[string] =>
   async ({ tenant, payload }) => {
     const { subscriptionId: id, sinceMs, seconds, isLast = false } = payload as Payload
     const which = { tenant, subscriptionId: id }
@@ -62,15 +63,14 @@ export const createDeleteUnused =
     const watched = await subscriptions.find(tenant, id)
     if (watched === undefined && isLast) return conclude()
     if (watched?.deleteAfterUnusedSeconds === undefined) return
-    // Of an earlier version. The setting may have another timer by now, so the whole time begins again.
-    if (seconds === undefined) return watchUse(state, watched, now())
     if (seconds !== watched.deleteAfterUnusedSeconds) return
-    const [{ lastAtMs }, { leased }] = await Promise.all([pullers.find(id, now()), held.count(id)])
+    const [up, { leased }] = await Promise.all([uptime.read(), held.count(id)])
+    const { lastAtMs } = await pullers.find(id, up.nowMs)
     // A client may still handle what it received long ago.
-    const usedAtMs = leased > 0 ? now() : Math.max(sinceMs, lastAtMs ?? 0)
-    const leftMs = usedAtMs + seconds * 1_000 - now()
-    if (leftMs > 0) return watchUse(state, watched, sinceMs, leftMs)
-    if (!isLast) return watchUse(state, watched, sinceMs, 0, { isLast: true })
+    const usedAtMs = leased > 0 ? up.nowMs : Math.max(sinceMs, lastAtMs ?? 0)
+    const leftMs = timeUntilUnused(up, usedAtMs, seconds * 1_000)
+    if (leftMs > 0) return watchUse(state, watched, usedAtMs, leftMs)
+    if (!isLast) return watchUse(state, watched, usedAtMs, 0, { isLast: true })
     const isRemoved = await subscriptions
       .remove(tenant, id, (present) => {
         // The change has set a timer of its own.

@@ -26,7 +26,16 @@ import type { WebhookUrlRules } from './webhook-url.ts'
 export interface SubscriptionRouteDeps
   extends Pick<
     WebhookParts,
-    'subscriptions' | 'held' | 'pullers' | 'rejections' | 'parkedCounts' | 'healthOf' | 'vault' | 'now' | 'log'
+    | 'subscriptions'
+    | 'held'
+    | 'pullers'
+    | 'rejections'
+    | 'parkedCounts'
+    | 'healthOf'
+    | 'vault'
+    | 'now'
+    | 'redisNow'
+    | 'log'
   > {
   readonly config: Pick<ApiConfig, 'PARKED_LIMIT_PER_SUBSCRIPTION'>
   readonly urlRules: WebhookUrlRules
@@ -115,11 +124,11 @@ export const createSubscription: RouteOf<SubscriptionRouteDeps, NewSubscription>
   },
   failures: [...INVALID_SUBSCRIPTION, 'too-many-subscriptions', 'external-id-taken'],
   validate: (body, faults, { urlRules }) => validateNewSubscription(body, faults, urlRules),
-  async handle({ caller, body, idFor }, { subscriptions, state, config, vault, now }) {
+  async handle({ caller, body, idFor }, { subscriptions, state, config, vault, now, redisNow }) {
     const owner = { id: parseSubscriptionId(idFor('subscription')), tenant: caller.tenant }
     const createdAt = new Date(now()).toISOString()
     const settings = wantedSettings(body)
-    await watchUse(state, { ...owner, ...settings }, now())
+    await watchUse(state, { ...owner, ...settings }, redisNow())
     const created = await subscriptions.create({
       ...owner,
       ...(body.mode === 'pull' && { mode: 'pull' }),

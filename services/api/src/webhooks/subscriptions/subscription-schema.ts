@@ -108,7 +108,7 @@ export const subscriptionSchema = completeComponent(
         leased: count('How many of them a client has received. They are leased to it.', 0),
         oldestAt: momentOrNull('Since when the oldest of the others has been due, in UTC; null: there is none.', null),
         lastReceivedAt: momentOrNull(
-          'When a client last asked for deliveries, in UTC, to within 30 seconds; null: not within eight days, or the subscription is not a pull subscription.',
+          'When a client last asked for deliveries, in UTC, to within 30 seconds; null: not within 38 days, or the subscription is not a pull subscription.',
           null,
         ),
       },

@@ -1,0 +1,129 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { PlatformEvent } from '@switchhook/contracts'
+import { backoffMs, type Logger, startPoll } from '@switchhook/runtime'
+import type { Outbox, OutboxEntry, Relay } from '@switchhook/store'
+
+interface RelayDeps {
+  readonly name: string
+  readonly outbox: Pick<Outbox, 'claim' | 'sent' | 'giveBack'>
+  /** Resolves once the broker has confirmed the event. */
+  readonly publish: (event: PlatformEvent) => Promise<void>
+  readonly log: Pick<Logger, 'info' | 'warn'>
+}
+
+/** Events of a pass, which are published in parallel. The next pass starts when all of them are confirmed. */
+const BATCH = 128
+/** Bounds the memory. Commits beyond it leave their events in the outbox. */
+const MAX_IN_PROGRESS = 1_000
+/** Confirmed events are gathered for this long and marked in one call. After a crash they are published again. */
+const GATHER_MS = 20
+/** A poll, which costs a round trip, finds the events of a replica that died. */
+const POLL_MS = 1_000
+const FIRST_RETRY_MS = 250
+const LAST_RETRY_MS = 2_000
+
+/**
+ * Moves committed events to the broker until it is stopped. Each commit of this process claims its events, and the relay
+ * publishes them from memory. A pass claims what no running relay holds. Events that cannot be published go back to the
+ * outbox; until a pass succeeds, commits claim nothing. Any number of replicas can run it at the same time. An event that was
+ * published but not marked is published again; receivers recognise the duplicate by its id.
+ */
+export function startRelay({ name, outbox, publish, log }: RelayDeps): Relay & { readonly stop: () => Promise<void> } {
+  const confirmed: OutboxEntry[] = []
+  const unsent: OutboxEntry[] = []
+  const sending = new Set<Promise<unknown>>()
+  let inProgress = 0
+  /** Passes in a row that failed; 1 also if an event of a commit could not be published. */
+  let failures = 0
+  let hasFailed = false
+  let isStopping = false
+  let isSettling = false
+
+  function failed(error: unknown): void {
+    if (failures === 0) log.warn('events cannot be relayed; they stay in the outbox', { error })
+    failures = Math.max(failures, 1)
+    hasFailed = true
+  }
+
+  async function send(entry: OutboxEntry): Promise<void> {
+    try {
+      await publish(entry.event)
+      confirmed.push(entry)
+    } catch (error) {
+      failed(error)
+      unsent.push(entry)
+    }
+    if (!isSettling) await settle()
+  }
+
+  /** Marks the confirmed events, and gives the others back. */
+  async function settle(): Promise<void> {
+    isSettling = true
+    for (let tries = 0; confirmed.length + unsent.length > 0; ) {
+      if (!isStopping) await delay(GATHER_MS)
+      const [sent, back] = [confirmed.splice(0), unsent.splice(0)]
+      try {
+        if (sent.length > 0) await outbox.sent(sent)
+        if (back.length > 0) await outbox.giveBack(back)
+        inProgress -= sent.length + back.length
+        tries = 0
+        // Traffic and further failures must not shorten the backoff.
+        if (back.length > 0 && failures === 1) poll.wake()
+      } catch (error) {
+        // Both calls may be repeated. After a restart, or after 11 s, a relay publishes these events again.
+        if (isStopping) break
+        if (tries === 0) log.warn('published events cannot be marked; retrying', { error })
+        confirmed.unshift(...sent)
+        unsent.unshift(...back)
+        await delay(backoffMs(tries++, FIRST_RETRY_MS, LAST_RETRY_MS))
+      }
+    }
+    isSettling = false
+  }
+
+  function take(entries: readonly OutboxEntry[]): Promise<unknown> {
+    inProgress += entries.length
+    const sent = Promise.all(entries.map(send))
+    sending.add(sent)
+    void sent.finally(() => sending.delete(sent))
+    return sent
+  }
+
+  const poll = startPoll(POLL_MS, async () => {
+    const room = MAX_IN_PROGRESS - inProgress
+    if (room <= 0) return undefined
+    const before = failures
+    hasFailed = false
+    let count = 0
+    try {
+      const claimed = await outbox.claim(Math.min(BATCH, room))
+      count = claimed.length
+      await take(claimed)
+    } catch (error) {
+      failed(error)
+    }
+    if (hasFailed) {
+      failures = before + 1
+      return backoffMs(before, FIRST_RETRY_MS, LAST_RETRY_MS)
+    }
+    if (before > 0) log.info('events are relayed again')
+    failures = 0
+    return count > 0 || before > 0 ? 0 : undefined
+  })
+  poll.wake()
+
+  return {
+    name,
+    takesEvents: () => !isStopping && failures === 0 && inProgress < MAX_IN_PROGRESS,
+    claimed: (entries) => void take(entries),
+    unclaimed: () => {
+      if (failures === 0) poll.wake()
+    },
+    /** Resolves once the events in progress are marked as sent or given back. Later commits leave their events. */
+    async stop() {
+      isStopping = true
+      await poll.stop()
+      while (sending.size > 0) await Promise.all(sending)
+    },
+  }
+}
