@@ -6,7 +6,7 @@ import { createParkedIndex, toEntry } from './parked-index.ts'
 import { CUT_AT_ONCE, type Cut, type CutResult, createTenantSizes, type DeliveryLimits } from './tenant-sizes.ts'
 
 /** What was released of the parked deliveries of a subscription that has, or whose tenant has, too many. */
-export interface Released extends Endpoint {
+interface Released extends Endpoint {
   readonly bodies: number
   readonly dropped: number
   /** How many may keep their body. */

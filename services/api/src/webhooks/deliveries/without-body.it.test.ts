@@ -20,7 +20,7 @@ useApi(
   (world) => {
     ;({ api, redis } = world)
     headers = world.headers.acme
-    store = createDeliveryStore(redis, retention, { perSubscription: 2, perTenant: 2, released: () => {} })
+    store = createDeliveryStore(redis, retention, { perSubscription: 2, perTenant: 1_000, released: () => {} })
   },
   { PARKED_LIMIT_PER_SUBSCRIPTION: '2' },
 )
