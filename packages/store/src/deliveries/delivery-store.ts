@@ -1,8 +1,9 @@
-import type { Attempt, Delivery, ParkedReason } from '@switchhook/contracts'
+import type { Attempt, Delivery, ParkedCause, ParkedReason } from '@switchhook/contracts'
 import { bodyKey, type Endpoint, heldMessageKey, ledgerKey, recordKey } from '../keys.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
 import { oncePerTick, stringsPerTick } from '../redis/shared-reads.ts'
 import {
+  attemptLine,
   type Continuation,
   type DeliveryState,
   isSettledBy,
@@ -113,12 +114,12 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention, 
     const state = isWaiting ? 'waiting' : view.state
     const ledger: Ledger = { run: ofRun, slot: isWaiting ? view.slot - 1 : slot, state, attempt: view.attempt, next }
     const keys = [recordKey(deliveryId), bodyKey(deliveryId), ledgerKey(deliveryId), heldMessageKey(deliveryId)]
-    const json = attempt === null ? '' : JSON.stringify(attempt)
+    const line = attempt === null ? '' : attemptLine(attempt)
     const made = attempt === null ? delivery.attempt : attempt.attempt - 1
     for (let expected = lineBefore({ ...delivery, attempt: made }); ; ) {
       const ledgerLifetime = expected === '' ? ledgerWithoutRecordMs(delivery) : ledgerOfAnyMs
       const lifetimes = [keptMs(view.state), isWaiting ? 0 : ledgerLifetime]
-      const args = [expected, ledgerLine(ledger), viewJson(view), json, ...lifetimes, body ?? '', held ?? '']
+      const args = [expected, ledgerLine(ledger), viewJson(view), line, ...lifetimes, body ?? '', held ?? '']
       const found = await runScript(redis, 'deliveries/settle-delivery', keys, args)
       if (found === null) return { ledger, replaced: parseLedger(expected)?.state ?? 'none' }
       const present = ledgerIn(found, recordKey(deliveryId))
@@ -232,10 +233,20 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention, 
       return []
     },
     /** Stores the delivery with its body, lists it under its subscription, and settles the slot. Can be repeated. */
-    async park(delivery: Delivery, attempt: Attempt | null, parkedReason: ParkedReason): Promise<void> {
+    async park(
+      delivery: Delivery,
+      attempt: Attempt | null,
+      parkedReason: ParkedReason,
+      parkedCause?: ParkedCause,
+    ): Promise<void> {
       // List it first: a crash in between leaves an entry that readers skip, not a parked delivery that is never listed.
       const added = await parkedList.add(delivery)
-      const view = viewOf(delivery, attempt, { state: 'parked', parkedReason, parkedAt: added.parkedAt })
+      const view = viewOf(delivery, attempt, {
+        state: 'parked',
+        parkedReason,
+        parkedAt: added.parkedAt,
+        ...(parkedCause && { parkedCause }),
+      })
       const { ledger } = await write(delivery, attempt, view, { body: delivery.body })
       if (ledger.state !== 'parked' || ledger.run !== delivery.run) await parkedList.remove(delivery)
       await parkedList.cut(delivery, added)

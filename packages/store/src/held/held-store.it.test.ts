@@ -9,6 +9,7 @@ import {
   deliveryOf,
   failed,
   HOUR_MS,
+  postOf,
   retention,
   type TestDeliveries,
   useDeliveries,
@@ -72,6 +73,9 @@ async function messageOf({ deliveryId }: Delivery) {
   if (message === undefined) throw new Error('it is not held')
   return message
 }
+
+const bytesOf = ({ deliveryId }: Delivery): Promise<number> =>
+  fixture.redis[run]((commands) => commands.strlen(recordKey(deliveryId)))
 
 async function nextLookAtMs(): Promise<number> {
   const [, score] = await fixture.redis[run]((commands) =>
@@ -204,6 +208,21 @@ test('a failed attempt of a leased delivery is held for its next slot, and ends 
     attempts: [{ attempt: 1 }],
     nextAttemptAt: new Date(message.dueAtMs).toISOString(),
   })
+})
+
+test('of attempts that lapse again and again, a record keeps the latest five, and every other attempt', async () => {
+  const first = await hold()
+  let [outcome, bytes]: ['lapsed' | 'timeout', number] = ['timeout', 0]
+  for (let n = 0; n < 20; n++) {
+    const { delivery } = await messageOf(first)
+    const made = { ...delivery, attempt: delivery.attempt + 1 }
+    await deliveries.settle(made, postOf(delivery, outcome, null), holding(made))
+    outcome = n === 9 ? 'timeout' : 'lapsed'
+    if (n === 12) bytes = await bytesOf(first)
+  }
+  const { attempts = [] } = (await deliveries.find(first.deliveryId)) ?? {}
+  expect(attempts.map((each) => each.attempt)).toEqual([1, 11, 16, 17, 18, 19, 20])
+  expect((await bytesOf(first)) - bytes).toBeLessThan(30)
 })
 
 test('an entry that was listed again since it was read is not removed', async () => {

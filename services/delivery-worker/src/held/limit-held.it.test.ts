@@ -93,6 +93,7 @@ test('beyond the limit, the deliveries that have been held for longest are parke
 
   const found = await Promise.all(deliveries.map(({ deliveryId }) => world.store.find(deliveryId)))
   expect(found.map((each) => each?.state)).toEqual(['parked', 'parked', 'held', 'held', 'held'])
+  expect(found[0]).toMatchObject({ parkedReason: 'exhausted', parkedCause: 'held-limit' })
   expect(found.slice(0, 2).map((each) => each?.body?.toString())).toEqual(['{"n":0}', '{"n":1}'])
   expect(noticed).toEqual(deliveries.slice(0, 2).map(({ deliveryId }) => deliveryId))
   expect(await held.count(subscriptionId)).toMatchObject({ count: 3, leased: 0 })

@@ -24,7 +24,7 @@ export function createParkExcess(deps: ParkExcessDeps): DeliverDeps['parkExcess'
           const delivery = messages[i]?.delivery
           if (delivery === undefined) await noticeIfParked(deps, entry)
           else {
-            await park(delivery, null, 'exhausted')
+            await park(delivery, null, 'exhausted', 'held-limit')
             await noticeParked(delivery)
           }
           await held.remove(subscriptionId, 'parking', [entry])

@@ -227,7 +227,7 @@ async function secure(
     case 'expired':
       return { state: decision.kind }
     case 'park':
-      await worker.park(delivery, made, decision.reason)
+      await worker.park(delivery, made, decision.reason, decision.cause)
       return undefined
     case 'hold': {
       // Nothing else to secure: the store writes the message with the ledger.

@@ -54,7 +54,7 @@ export function aDeliveryWorld(store: DeliveryStore & DeliveryArchive, of: Parti
         await at('confirmed')
       },
       listAgain: async (delivery) => void (await store.listAgain(delivery)),
-      park: (delivery, attempt, reason) => store.park(delivery, attempt, reason),
+      park: (...parked) => store.park(...parked),
       settle: async (delivery, attempt, settlement) => {
         await at('before settling')
         const excess = await store.settle(delivery, attempt, settlement)

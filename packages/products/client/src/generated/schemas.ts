@@ -1,4 +1,6 @@
 // Written by make docs from docs/openapi.json and packages/contracts.
+import type { FilterCondition } from './filter.ts'
+
 export interface Schemas {
   AnyDelivery: {
     /** The id of the delivery, sent as `X-SVC-Delivery`. It is the same on every attempt. */
@@ -26,7 +28,7 @@ export interface Schemas {
     /** Your own name for the subscription, unique among those of the tenant. A script that creates it twice gets 409 `external-id-taken` instead of a second subscription, and finds the first with `GET /webhooks/subscriptions?externalId=`. */
     externalId?: string | null;
     /** Which events of a type to deliver, by fields of their `data`; null: all. Each named field has to meet one of its conditions. A type without an entry passes whole. At most 16 fields and 100 values and conditions per type, and 4096 bytes as JSON. A field without a value (absent or null) only matches null and `exists: false`. An invalid filter answers 400 `invalid-filter`. Test deliveries, and events that you ask for one by one, ignore the filter. */
-    filter?: Record<string, Record<string, unknown[]>> | null;
+    filter?: Record<string, Record<string, readonly FilterCondition[]>> | null;
     /** Deliveries of events that are older are not sent: before each attempt, the age counts from `occurredAt` of the event. Such a delivery ends as `expired` and is not parked. The end of a call (state 7), notices, tests, and deliveries that you send again or ask for never expire. Use it once all services are new. */
     expireAfterSeconds?: number | null;
     /** While true, nothing is sent: deliveries are held, in their slot and with their body, for up to the retention time of parked deliveries. Set it to false to resume, which also ends `pausedUntil`; what was held is then sent, the longest held first. Unlike with `enabled: false`, no event is lost. */
@@ -483,7 +485,7 @@ export interface Schemas {
     test: boolean;
     /** When the first attempt of this run was due, in UTC. */
     firstDueAt: string;
-    /** All attempts, the oldest first. */
+    /** The attempts, the oldest first. Of those that lapsed, only the latest five are listed: `attempt` of the latest counts all. */
     attempts: Schemas["Attempt"][];
   };
   DialCommand: {
@@ -672,7 +674,7 @@ export interface Schemas {
   /** The filter to try. */
   FilterPreviewRequest: {
     /** The filter, as in a subscription. */
-    filter: Record<string, Record<string, unknown[]>>;
+    filter: Record<string, Record<string, readonly FilterCondition[]>>;
     /** The event types of the subscription. Omitted or null: those that the filter names. */
     eventTypes?: Schemas["SubscribedType"][] | null;
   };
@@ -1179,7 +1181,7 @@ export interface Schemas {
     /** Your own name for the subscription, unique among those of the tenant. A script that creates it twice gets 409 `external-id-taken` instead of a second subscription, and finds the first with `GET /webhooks/subscriptions?externalId=`. */
     externalId: string | null;
     /** Which events of a type to deliver, by fields of their `data`; null: all. Each named field has to meet one of its conditions. A type without an entry passes whole. At most 16 fields and 100 values and conditions per type, and 4096 bytes as JSON. A field without a value (absent or null) only matches null and `exists: false`. An invalid filter answers 400 `invalid-filter`. Test deliveries, and events that you ask for one by one, ignore the filter. */
-    filter: Record<string, Record<string, unknown[]>> | null;
+    filter: Record<string, Record<string, readonly FilterCondition[]>> | null;
     /** Deliveries of events that are older are not sent: before each attempt, the age counts from `occurredAt` of the event. Such a delivery ends as `expired` and is not parked. The end of a call (state 7), notices, tests, and deliveries that you send again or ask for never expire. Use it once all services are new. */
     expireAfterSeconds: number | null;
     /** While true, nothing is sent: deliveries are held, in their slot and with their body, for up to the retention time of parked deliveries. Set it to false to resume, which also ends `pausedUntil`; what was held is then sent, the longest held first. Unlike with `enabled: false`, no event is lost. */
