@@ -158,11 +158,8 @@ export const outcomesKey = (batchId: string): string => `sh:{o:${batchId}}:outco
 /** zset: `<event>:<event type>` → when it was fanned out, µs · DELIVERY_LOG_RETENTION from the last one · fanout */
 export const logKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:log`
 
-/** zset: JSON of an event (event-list.ts) → when it was listed, µs · DELIVERY_RETENTION from the last one · fanout */
-export const eventsKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:events`
-
-/** string: JSON of an event's fan-out (event-record.ts) · DELIVERY_RETENTION from the fan-out · fanout */
-export const eventKey = (event: EventId): string => `sh:{${event}}:event`
+/** string: JSON of the subscriptions of an event that went to more than the journal lists · DELIVERY_RETENTION · fanout */
+export const recipientsKey = (event: EventId): string => `sh:{${event}}:recipients`
 
 /** string: length of the windows of the pending index, ms · 1¼ DELIVERY_RETENTION from the last entry · fanout */
 export const pendingWindowKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:pending`

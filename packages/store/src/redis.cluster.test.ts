@@ -96,12 +96,16 @@ async function useEveryStore(tenant: string): Promise<void> {
     subscriptionIds: [subscription.id],
     subject: subjectOf(event.data),
   }
-  const limits = { size: 10, retentionMs: HOUR_MS, eventListSize: 10, eventRetentionMs: HOUR_MS }
-  await createDeliveryLog(redis, limits).write([fannedOut, { ...fannedOut, eventId: newEventId() }], Date.now())
-  expect((await createDeliveryLogReader(redis).page(subscription, { limit: 10 })).items).toHaveLength(2)
-  expect((await createEventList(redis).page(tenant, { limit: 10 })).items).toHaveLength(2)
+  const limits = { size: 10, retentionMs: HOUR_MS, deliveryRetentionMs: HOUR_MS }
+  const logged = [fannedOut, { ...fannedOut, eventId: newEventId() }]
+  await createDeliveryLog(redis, limits).write(logged, Date.now())
+  await createJournal(redis, limits).append(logged)
+  const journal = createJournalReader(redis, limits)
+  const log = createDeliveryLogReader(redis, journal)
+  expect((await log.page(subscription, { limit: 10 })).items).toHaveLength(2)
+  expect((await createEventList(journal).page(tenant, { limit: 10 })).items).toHaveLength(2)
   const fannedOutId = deliveryIdOf(event.eventId, subscription.id)
-  expect(await createDeliveryLogReader(redis).pending(tenant, fannedOutId, Date.now())).toMatchObject({
+  expect(await log.pending(tenant, fannedOutId, Date.now())).toMatchObject({
     deliveryId: fannedOutId,
   })
 
@@ -149,16 +153,17 @@ async function logEventsOfAll(): Promise<void> {
       dataJson: '{}',
     })),
   )
-  const limits = { size: 10, retentionMs: HOUR_MS, eventListSize: 10, eventRetentionMs: HOUR_MS }
+  const limits = { size: 10, retentionMs: HOUR_MS, deliveryRetentionMs: HOUR_MS }
   await createDeliveryLog(redis, limits).write(events, Date.now())
   await createJournal(redis, limits).append(events)
-  const [reader, journal] = [createDeliveryLogReader(redis), createJournalReader(redis, limits)]
+  const journal = createJournalReader(redis, limits)
+  const reader = createDeliveryLogReader(redis, journal)
   for (const subscription of subscriptions) {
     const { tenant, id } = subscription
     const ids = events.filter((event) => event.tenant === tenant).map(({ eventId }) => eventId)
     const idsOf = (entries: readonly { readonly eventId: EventId }[]) => entries.map(({ eventId }) => eventId)
     expect(idsOf((await reader.page(subscription, { limit: 10 })).items)).toEqual(ids.toReversed())
-    expect(idsOf((await createEventList(redis).page(tenant, { limit: 10 })).items)).toEqual(ids.toReversed())
+    expect(idsOf((await createEventList(journal).page(tenant, { limit: 10 })).items)).toEqual(ids.toReversed())
     expect(idsOf(await journal.after(tenant, BEGINNING, 10))).toEqual(ids)
     for (const eventId of ids) {
       expect(await reader.pending(tenant, deliveryIdOf(eventId, id), Date.now())).toMatchObject({ eventId })

@@ -106,7 +106,7 @@ function openReplica(redis: Redis): Replica {
   return Object.assign(replica, { book, driver })
 }
 
-const JOURNAL = { size: 100, retentionMs: 60_000 }
+const JOURNAL = { size: 100, retentionMs: 60_000, deliveryRetentionMs: 60_000 }
 
 /** Journals events as fan-out does. */
 async function happen(...changes: readonly Partial<LoggedEvent>[]): Promise<LoggedEvent[]> {
