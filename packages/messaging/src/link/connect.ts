@@ -20,8 +20,8 @@ interface Frame {
   readonly fields?: { readonly replyCode: number; readonly replyText: string }
 }
 interface Connection {
-  recvFrame(): Frame | undefined
-  open(options: object, opened: Opened): void
+  recvFrame: (this: Connection) => Frame | undefined
+  open: (this: Connection, options: object, opened: Opened) => void
 }
 
 const inside = createRequire(createRequire(import.meta.url).resolve('amqplib'))
