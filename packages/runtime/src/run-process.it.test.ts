@@ -1,6 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { startLateListener } from '@switchhook/testkit'
 
 const door = join(import.meta.dirname, 'index.ts')
 
@@ -100,6 +101,27 @@ test.each<[string, string]>([
     .split('\n')
     .map((line) => (JSON.parse(line) as { n: number }).n)
   expect(lines).toEqual(Array.from({ length: 2_000 }, (_, n) => n))
+})
+
+test('of two addresses, the one that accepts a connection after a second gets it', async () => {
+  const late = await startLateListener()
+  const main = `
+    const { default: dns } = await import('node:dns')
+    const found = [{ address: '127.0.0.1', family: 4 }, { address: '::1', family: 6 }]
+    dns.lookup = (_name, _options, done) => done(null, found)
+    console.log('connecting')
+    const answer = await fetch('http://two.example:${late.port}/').catch(({ cause }) => ({ status: cause.code }))
+    console.log('answer ' + answer.status)
+    process.exit()`
+  let isConnecting = false
+  const { stdout } = await runService(main, (text) => {
+    if (isConnecting || !text.includes('connecting')) return
+    isConnecting = true
+    // Later than Node.js waits for an address, and before the kernel repeats the SYN.
+    setTimeout(late.accept, 500)
+  })
+  await late.close()
+  expect(stdout).toContain('answer 204')
 })
 
 test('a reader that is late at the end of the process gets every line', async () => {

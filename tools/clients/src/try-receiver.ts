@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { newWebhookSecret, signatureOf, signingKeyOf } from '@switchhook/signing'
 
@@ -15,7 +15,7 @@ export async function freePort(): Promise<number> {
 }
 
 /**
- * Starts a receiver and sends it a delivery of call.status, genuine and forged.
+ * Starts a receiver and sends it a delivery of call.status, genuine, unreadable and forged.
  * @param start runs the receiver until it is stopped
  * @throws Error with the answers that are wrong, or with the output of a receiver that ended
  */
@@ -38,30 +38,52 @@ export async function tryReceiver(
   try {
     await Promise.race([untilItAnswers(), ended.then((output) => Promise.reject(new Error(`it ended: ${output}`)))])
     const nowSeconds = Math.floor(Date.now() / 1_000)
-    const post = async (forged: { body?: Buffer; secret?: string; ageSeconds?: number; signature?: string }) => {
+    const headersOf = (signed: Buffer, { withSecret = secret, ageSeconds = 0 } = {}) => {
       const id = randomUUID()
-      const timestampSeconds = nowSeconds - (forged.ageSeconds ?? 0)
-      const signature = signatureOf([signingKeyOf(forged.secret ?? secret)], { id, timestampSeconds, body })
-      const headers = {
+      const timestampSeconds = nowSeconds - ageSeconds
+      const signature = signatureOf([signingKeyOf(withSecret)], { id, timestampSeconds, body: signed })
+      return {
         'content-type': 'application/json; charset=utf-8',
-        'x-svc-event': 'call.status',
+        // A header is not signed: the receiver must go by the body.
+        'x-svc-event': 'agent.status',
         'webhook-id': id,
         'webhook-timestamp': String(timestampSeconds),
-        'webhook-signature': forged.signature ?? signature,
+        'webhook-signature': signature,
       }
-      return (await fetch(url, { method: 'POST', headers, body: forged.body ?? body })).status
     }
-    const answers = {
-      genuine: await post({}),
-      'another body': await post({ body: Buffer.concat([body, Buffer.from(' ')]) }),
-      'another secret': await post({ secret: newWebhookSecret() }),
-      'an old one': await post({ ageSeconds: 400 }),
-      'an empty signature': await post({ signature: 'v1,' }),
+    const later = Buffer.from(body.toString().replace('"call.status"', '"call.later"'))
+    const empty = Buffer.from(JSON.stringify({ ...(JSON.parse(body.toString()) as object), data: {} }))
+    const [noObject, noJson] = [Buffer.from('{}'), Buffer.from('no JSON')]
+    const genuine = headersOf(body)
+    const requests: readonly [name: string, answer: number, headers: Record<string, string>, body: Buffer][] = [
+      ['genuine', 204, genuine, body],
+      ['of a later type', 204, headersOf(later), later],
+      ['signed without fields of its data', 400, headersOf(empty), empty],
+      ['signed without fields', 400, headersOf(noObject), noObject],
+      ['signed, no JSON', 400, headersOf(noJson), noJson],
+      ['another body', 401, genuine, Buffer.concat([body, Buffer.from(' ')])],
+      ['another secret', 401, headersOf(body, { withSecret: newWebhookSecret() }), body],
+      ['an old one', 401, headersOf(body, { ageSeconds: 400 }), body],
+      ['an empty signature', 401, { ...genuine, 'webhook-signature': 'v1,' }, body],
+    ]
+    await breakOff(port)
+    const wrong: string[] = []
+    for (const [name, answer, headers, sent] of requests) {
+      const { status } = await fetch(url, { method: 'POST', headers, body: sent }).catch(() => ({
+        status: 'no answer',
+      }))
+      if (status !== answer) wrong.push(`${name}: ${status}, not ${answer}`)
     }
-    const wrong = Object.entries(answers).filter(([name, status]) => status !== (name === 'genuine' ? 204 : 401))
-    if (wrong.length > 0) throw new Error(`wrong answers: ${JSON.stringify(Object.fromEntries(wrong))}`)
+    if (wrong.length > 0) throw new Error(wrong.join('\n'))
   } finally {
     stop.abort()
     await ended.catch(() => undefined)
   }
+}
+
+/** Ends a request in the middle of its body, as a caller does whose time is over. */
+async function breakOff(port: number): Promise<void> {
+  const socket = connect(port, '127.0.0.1')
+  socket.write('POST / HTTP/1.1\r\nHost: receiver\r\nContent-Length: 100\r\n\r\n{', () => socket.resetAndDestroy())
+  await once(socket, 'close')
 }

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import * as contracts from '@switchhook/contracts'
 import openapiTypescript, { astToString } from 'openapi-typescript'
@@ -11,7 +13,18 @@ export async function clientSources(document: ApiDocument): Promise<Readonly<Rec
     'schemas.ts': `${HEADER}${await schemasText(document)}`,
     'operations.ts': `${HEADER}${describeOperations(document)}`,
     'numbers.ts': `${HEADER}${numbersText()}`,
+    'filter.ts': `${HEADER}${conditionText()}`,
   }
+}
+
+const FILTERS = join(import.meta.dirname, '../../../packages/contracts/src/subscriptions/filter/filter.ts')
+
+/** The type of a filter's condition. The document has none, because generators make no usable type of a union. */
+function conditionText(): string {
+  const [declarations] =
+    /^type FilterScalar .*?(?=\n\n\/\*\* The conditions of one event type)/ms.exec(readFileSync(FILTERS, 'utf8')) ?? []
+  if (declarations === undefined) throw new Error(`${FILTERS} does not declare FilterScalar and FilterCondition`)
+  return `${declarations}\n`
 }
 
 /** Whether it is an enum that is transmitted as numbers. */
@@ -77,7 +90,11 @@ async function schemasText({ paths, components }: ApiDocument): Promise<string> 
     .replaceAll(/ Constants: `\w+`\./g, '')
     .replaceAll(/\{\s+\[key: string\]: \{\s+\[key: string\]: (.*);\s+\};\s+\}/g, 'Record<string, Record<string, $1>>')
     .replaceAll(/\{\s+\[key: string\]: (.*);\s+\}/g, 'Record<string, $1>')
-  return `export interface Schemas {\n${flat}}\n`
+    .replaceAll(
+      'Record<string, Record<string, unknown[]>>',
+      'Record<string, Record<string, readonly FilterCondition[]>>',
+    )
+  return `import type { FilterCondition } from './filter.ts'\n\nexport interface Schemas {\n${flat}}\n`
 }
 
 /** What several schemas have in common and the document repeats, by its name in the client: the members that both share. */

@@ -52,6 +52,14 @@ export const PARKED_REASONS = ['exhausted', 'rejected'] as const
 
 export type ParkedReason = (typeof PARKED_REASONS)[number]
 
+/**
+ * What ended a delivery that was parked as `exhausted` before its schedule ended. `held-limit`: more was held than the limit
+ * allows. `withdrawn`: a delivery that was not parked or received before would have been withdrawn.
+ */
+export const PARKED_CAUSES = ['held-limit', 'withdrawn'] as const
+
+export type ParkedCause = (typeof PARKED_CAUSES)[number]
+
 export const ParkedReasonNumber = {
   unknown: 0,
   exhausted: 1,

@@ -1,6 +1,7 @@
 export { type Client, createClient } from './client.ts'
 export { type ClientCredentials, clientCredentials } from './client-credentials.ts'
 export { type ErrorCode, NoAnswer, type Problem, SignInFailed, SwitchhookError } from './errors.ts'
+export type { FilterCondition } from './generated/filter.ts'
 export * from './generated/numbers.ts'
 export type { Schemas } from './generated/schemas.ts'
 export type { Auth, CallOptions, ClientOptions, Page, Pages, Retry } from './options.ts'

@@ -97,7 +97,8 @@ export function createDeliveryArchive(redis: Redis) {
       if (begun === undefined) return { kind: 'unknown' }
       if (body === null) return { kind: 'without-body' }
       const due = { slot: 0, state: 'pending', parkedReason: null, parkedAt: null, nextAttemptAt: null } as const
-      const { view, ledger, attempts } = begun
+      const { ledger, attempts } = begun
+      const { parkedCause: _, ...view } = begun.view
       return { kind: 'begun', record: { deliveryId, ...view, ...due, run: ledger.run, attempts, body } }
     },
     /** Call it if publishing failed. Another sender may then begin immediately. */

@@ -1,4 +1,4 @@
-import type { Attempt, Delivery, ParkedReason } from '@switchhook/contracts'
+import type { Attempt, Delivery, ParkedCause, ParkedReason } from '@switchhook/contracts'
 
 /** `held`: it is due, and is kept in Redis because its subscription is paused or received. Its ledger says `waiting`. */
 export const DELIVERY_STATES = ['pending', 'waiting', 'held', 'acknowledged', 'parked', 'withdrawn', 'expired'] as const
@@ -13,10 +13,11 @@ export interface DeliveryRecord
   readonly attempt: number
   readonly state: DeliveryState
   readonly parkedReason: ParkedReason | null
+  readonly parkedCause?: ParkedCause
   /** ISO 8601, UTC, like the other times. */
   readonly parkedAt: string | null
   readonly nextAttemptAt: string | null
-  /** Over all runs, in order. */
+  /** Over all runs, in order. Of those that lapsed, only the latest: `attempt` counts all. */
   readonly attempts: readonly Attempt[]
   /** Null unless the delivery has been parked. */
   readonly body: Buffer | null
@@ -116,7 +117,11 @@ export function parseLedger(stored: string): Ledger | undefined {
 
 /** A complete record, in the format of settle-delivery.lua. */
 export const recordText = (ledger: Ledger, view: View, attempts: readonly Attempt[] = []): string =>
-  [ledgerLine(ledger), viewJson(view), ...attempts.map((attempt) => JSON.stringify(attempt))].join('\n')
+  [ledgerLine(ledger), viewJson(view), ...attempts.map(attemptLine)].join('\n')
+
+/** One line. That of a lapse begins with a space, so that the script can tell it apart. */
+export const attemptLine = (attempt: Attempt): string =>
+  `${attempt.outcome === 'lapsed' ? ' ' : ''}${JSON.stringify(attempt)}`
 
 export function parseRecord(stored: string) {
   const ledger = parseLedger(stored)
@@ -147,6 +152,7 @@ export function viewJson(record: View): string {
     firstDueAt: record.firstDueAt,
     state: record.state,
     parkedReason: record.parkedReason,
+    parkedCause: record.parkedCause,
     parkedAt: record.parkedAt,
     nextAttemptAt: record.nextAttemptAt,
     trial: record.trial,
@@ -160,7 +166,8 @@ export function viewJson(record: View): string {
 export function viewOf(
   delivery: Delivery,
   attempt: Attempt | null,
-  outcome: Pick<View, 'state'> & Partial<Pick<View, 'slot' | 'nextAttemptAt' | 'parkedReason' | 'parkedAt'>>,
+  outcome: Pick<View, 'state'> &
+    Partial<Pick<View, 'slot' | 'nextAttemptAt' | 'parkedReason' | 'parkedCause' | 'parkedAt'>>,
 ): View {
   const nothing = { parkedReason: null, parkedAt: null, nextAttemptAt: null }
   return { ...delivery, ...nothing, attempt: attempt?.attempt ?? delivery.attempt, ...outcome }

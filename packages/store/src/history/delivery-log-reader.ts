@@ -8,7 +8,7 @@ import {
   type Tenant,
 } from '@switchhook/contracts'
 import { type ListedDelivery, pendingDelivery, readListed } from '../deliveries/listed-delivery.ts'
-import { eventKey, logKey } from '../keys.ts'
+import { logKey } from '../keys.ts'
 import {
   collectPage,
   createTimeCursor,
@@ -19,7 +19,7 @@ import {
   type ScoredEntry,
 } from '../paging.ts'
 import { type Redis, run } from '../redis/redis.ts'
-import { type EventRecord, parseEventRecord, rememberedOf } from './event-record.ts'
+import type { JournalReader } from './journal-reader.ts'
 import { pendingEventIds } from './pending-index.ts'
 
 export interface LogQuery extends RangeQuery {
@@ -41,7 +41,10 @@ const cursors = createTimeCursor('l')
 export type DeliveryLogReader = ReturnType<typeof createDeliveryLogReader>
 
 /** Combines the delivery log, which lists the deliveries, with their records, which hold their state. */
-export function createDeliveryLogReader(redis: Redis) {
+export function createDeliveryLogReader(
+  redis: Redis,
+  journal: Pick<JournalReader, 'find' | 'isRecent' | 'recipients'>,
+) {
   /** Finds the entry of one event directly, if it is within the time range. */
   async function entryOf(subscription: Subscription, eventId: EventId, query: RangeQuery): Promise<ScoredEntry[]> {
     const members = EVENT_TYPES.map((eventType) => `${eventId}:${eventType}`)
@@ -61,42 +64,32 @@ export function createDeliveryLogReader(redis: Redis) {
       deliveryIds.map((deliveryId) => ({ deliveryId })),
     )
 
-  /**
-   * An event's record does not outlive the record of a settled delivery. So while the event has a record, a delivery
-   * without one has not been settled yet.
-   */
   async function load(subscription: Subscription, entries: readonly Entry[]): Promise<(ListedDelivery | undefined)[]> {
     const found = await records(entries.map(({ eventId }) => deliveryIdOf(eventId, subscription.id)))
-    const withoutRecord = entries.filter((_, i) => found[i] === undefined)
-    const remembered = await rememberedOf(redis, withoutRecord)
     const { id: subscriptionId, tenant, url } = subscription
     return entries.map(({ eventId, eventType, since }, i) => {
-      if (found[i] !== undefined || !remembered.has(eventId)) return found[i]
+      if (found[i] !== undefined || !journal.isRecent(Number(since) / 1_000)) return found[i]
       return pendingDelivery({ subscriptionId, eventId, eventType, tenant, url, firstDueAt: isoTime(since) })
     })
   }
 
-  async function event(eventId: EventId): Promise<EventRecord | undefined> {
-    const stored = await redis[run]((commands) => commands.get(eventKey(eventId)))
-    return stored === null ? undefined : parseEventRecord(eventId, stored)
-  }
-
   return {
     records,
-    event,
     /**
-     * Finds a delivery that may not have a record yet, if its event's record still exists. If the delivery has no record,
-     * its first attempt is not over.
+     * Finds a delivery that may not have a record yet, if the journal has its event. If the delivery has no record, its first
+     * attempt is not over.
      * @param nowMs ms since 1970
      */
     async pending(tenant: Tenant, deliveryId: DeliveryId, nowMs: number): Promise<PendingDelivery | undefined> {
       const eventIds = await pendingEventIds(redis, tenant, deliveryId, nowMs)
-      const events = await Promise.all(eventIds.map(event))
+      const events = await Promise.all(eventIds.map((eventId) => journal.find(tenant, eventId)))
       for (const found of events) {
-        const subscriptionId = found?.subscriptionIds.find((id) => deliveryIdOf(found.eventId, id) === deliveryId)
-        if (found === undefined || subscriptionId === undefined) continue
+        if (found === undefined || !journal.isRecent(Date.parse(found.fannedOutAt))) continue
         const { eventId, eventType, fannedOutAt } = found
-        return { deliveryId, subscriptionId, eventId, eventType, tenant: found.tenant, firstDueAt: fannedOutAt }
+        const ids = (await journal.recipients(found)) ?? found.subscriptionIds
+        const subscriptionId = ids.find((id) => deliveryIdOf(eventId, id) === deliveryId)
+        if (subscriptionId === undefined) continue
+        return { deliveryId, subscriptionId, eventId, eventType, tenant, firstDueAt: fannedOutAt }
       }
       return undefined
     },

@@ -8,16 +8,19 @@ import {
   type Tenant,
 } from '@switchhook/contracts'
 import { type TestRedis, useRedis } from '@switchhook/testkit'
-import { eventKey, logKey } from '../keys.ts'
+import { journalKey, logKey } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { createDeliveryLog } from './delivery-log.ts'
 import { createDeliveryLogReader } from './delivery-log-reader.ts'
-import type { LoggedEvent } from './event-record.ts'
+import { createJournal } from './journal.ts'
+import { createJournalReader } from './journal-reader.ts'
+import type { LoggedEvent } from './logged-event.ts'
 import { BUCKETS } from './pending-index.ts'
 import { aLoggedEvent } from './testing/a-logged-event.ts'
 
 const HOUR_MS = 3_600_000
-const limits = { size: 5, retentionMs: 8 * 24 * HOUR_MS, eventListSize: 0, eventRetentionMs: HOUR_MS }
+const limits = { size: 5, retentionMs: 8 * 24 * HOUR_MS, deliveryRetentionMs: HOUR_MS }
+const kept = { size: 20_000, retentionMs: HOUR_MS, deliveryRetentionMs: HOUR_MS }
 
 let server: TestRedis
 let redis: Redis
@@ -28,11 +31,14 @@ beforeEach(() => server.flush())
 const eventFor = (subscriptionIds: readonly SubscriptionId[], tenant: Tenant = 'acme'): LoggedEvent =>
   aLoggedEvent({ subscriptionIds, tenant })
 
-const write = (events: readonly LoggedEvent[], nowMs = Date.now()): Promise<void> =>
-  createDeliveryLog(redis, limits).write(events, nowMs)
+async function write(events: readonly LoggedEvent[], nowMs = Date.now()): Promise<void> {
+  const written = createDeliveryLog(redis, limits).write(events, nowMs)
+  await Promise.allSettled([written, createJournal(redis, kept).append(events)])
+  await written
+}
 
 const find = (deliveryId: DeliveryId, tenant: Tenant = 'acme', nowMs = Date.now()) =>
-  createDeliveryLogReader(redis).pending(tenant, deliveryId, nowMs)
+  createDeliveryLogReader(redis, createJournalReader(redis, kept)).pending(tenant, deliveryId, nowMs)
 
 const deliveriesOf = ({ eventId, subscriptionIds }: LoggedEvent): DeliveryId[] =>
   subscriptionIds.map((id) => deliveryIdOf(eventId, id))
@@ -99,7 +105,7 @@ test('ids in one bucket that share their last bytes are distinguished', async ()
   expect(await find(twin)).toBeUndefined()
 })
 
-test('a delivery is found as long as its event has a record, and no longer', async () => {
+test('a delivery is found as long as the journal has its event, and no longer', async () => {
   const nowMs = Date.now()
   const event = eventFor([newSubscriptionId()])
   await write([event], nowMs)
@@ -109,7 +115,7 @@ test('a delivery is found as long as its event has a record, and no longer', asy
   for (const laterMs of [-60_000, 0, HOUR_MS / 2, HOUR_MS - 1]) {
     expect(await find(deliveryId, 'acme', nowMs + laterMs)).toMatchObject({ deliveryId })
   }
-  await redis[run]((commands) => commands.del(eventKey(event.eventId)))
+  await redis[run]((commands) => commands.del(journalKey('acme')))
   expect(await find(deliveryId)).toBeUndefined()
 })
 

@@ -2,7 +2,7 @@ import { type DeliveryId, deliveryIdOf, type EventId, parseEventId, type Tenant 
 import { getOrCreate } from '@switchhook/runtime'
 import { pendingKey, pendingWindowKey } from '../keys.ts'
 import { pipeline, type Redis, run } from '../redis/redis.ts'
-import type { LoggedEvent } from './event-record.ts'
+import type { LoggedEvent } from './logged-event.ts'
 
 /**
  * Finds the event of a delivery that has no record yet. A delivery's id is a hash of the event's id and the subscription's,

@@ -34,12 +34,20 @@ test.each<[string, string[]]>([
   ['?state=waiting', ['/state']],
   ['?from=2026-11-20', ['/from']],
   ['?from=2026-11-20T17:06:01%2B05', ['/from']],
-  ['?verbose=1&limit=0&state=%ff', ['/limit', '/state', '/verbose']],
+  ['?limit=1e400', ['/limit']],
+  ['?verbose=1&limit=0&state=%20', ['/limit', '/state', '/verbose']],
 ])('%j is rejected with all faults', (search, pointers) => {
   const failure = failureOf(() => read(search))
   expect(failure.code).toBe('invalid-request')
   expect(failure.extra.errors?.map(({ pointer }) => pointer).toSorted()).toEqual(pointers)
 })
+
+test.each(['?state=%ff', '?state=%ED%A0%BD', '?state=%', '?state=%zz', '?%C0%80=1'])(
+  '%j is rejected, because it would be read otherwise than it is written',
+  (search) => {
+    expect(failureOf(() => read(search)).extra.detail).toBe('The query is not valid percent-encoded UTF-8.')
+  },
+)
 
 function failureOf(act: () => unknown): AppError {
   try {

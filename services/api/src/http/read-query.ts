@@ -11,6 +11,7 @@ export function createReadQuery(
   if (Object.keys(parameters).length === 0) return () => ({})
   const check = compileSchema<Record<string, unknown>>({ type: 'object', properties: parameters })
   return (search) => {
+    if (!isPercentEncoded(search)) throw new AppError('invalid-request', { detail: BAD_QUERY })
     const given = new URLSearchParams(search)
     const faults: Fault[] = []
     const query: Record<string, unknown> = {}
@@ -24,6 +25,18 @@ export function createReadQuery(
     if (!result.ok) faults.push(...result.faults)
     if (faults.length > 0) throw new AppError('invalid-request', { detail: 'The query is not valid.', errors: faults })
     return query
+  }
+}
+
+const BAD_QUERY = 'The query is not valid percent-encoded UTF-8.'
+
+/** `URLSearchParams` would replace what is not, for example half of a surrogate pair. */
+function isPercentEncoded(search: string): boolean {
+  try {
+    decodeURIComponent(search)
+    return true
+  } catch {
+    return false
   }
 }
 

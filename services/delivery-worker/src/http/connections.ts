@@ -10,7 +10,7 @@ import { createDial, type OpenSocket } from './dial.ts'
 import { createRenewingClient } from './renewing-client.ts'
 
 export interface ConnectionOptions {
-  /** Maximum number of connections to one endpoint. */
+  /** Maximum number of connections to one endpoint. While they are replaced, as many again are open for up to 4 s. */
   readonly maxSockets: number
   /** Time limit for connecting, name look-up and TLS included. */
   readonly timeoutMs: number
@@ -82,18 +82,18 @@ export function openConnections(options: ConnectionOptions) {
   }
   // undici shows which connection carries a request only on this channel.
   subscribe(SEND_HEADERS, noteRequest)
-  /** By origin, while a connection is made: its state. */
-  const connecting = new Map<string, () => string>()
+  /** The connections that are being made. */
+  const connecting = new Set<Connecting>()
   const connector = openThenSecure(
     tunnel ?? createDial({ lookup, timeoutMs }),
     buildConnector({ timeout: timeoutMs, allowH2: false }),
-    (origin, state) => void connecting.set(origin, state),
   )
-  const connect: typeof connector = (options, callback) => {
+  const connect: buildConnector.connector = (options, callback) => {
     const origin = originOf(options)
-    connecting.set(origin, () => 'the look-up of the name has not ended')
-    connector(options, (error, socket) => {
-      connecting.delete(origin)
+    const own: Connecting = { origin, state: () => 'the look-up of the name has not ended' }
+    connecting.add(own)
+    connector(options, own, (error, socket) => {
+      connecting.delete(own)
       if (error !== null) return callback(error, null)
       // A tunnel ends at the proxy. It was opened to a vetted address.
       if (tunnel === undefined && !guard.allows(socket.remoteAddress ?? '')) {
@@ -143,13 +143,20 @@ export function openConnections(options: ConnectionOptions) {
     sendsStrays: (origin: string): boolean => strays.size > 0 && strays.has(origin),
     noteStray: (origin: string): void => void strays.set(origin, true),
     forgetStrays: (origin: string): void => void strays.delete(origin),
-    /** Why a request to this origin has no connection yet. Undefined: none is being made. */
-    whyNotConnected: (origin: string): string | undefined => connecting.get(origin)?.(),
+    /** Why a request to this origin has no connection yet: the state of the oldest that is being made. Undefined: none is. */
+    whyNotConnected: (origin: string): string | undefined =>
+      [...connecting].find((one) => one.origin === origin)?.state(),
     close: async (): Promise<void> => {
       unsubscribe(SEND_HEADERS, noteRequest)
       await Promise.all([kept.destroy(), fresh.destroy()])
     },
   }
+}
+
+/** A connection that is being made. */
+interface Connecting {
+  readonly origin: string
+  state: () => string
 }
 
 const originOf = ({ protocol, host }: buildConnector.Options): string => `${protocol}//${host}`
@@ -158,21 +165,18 @@ const originOf = ({ protocol, host }: buildConnector.Options): string => `${prot
  * Opens the socket with `open`, and lets undici make TLS on it, so that server name, certificate check and session are the
  * same for direct connections and tunnels.
  */
-function openThenSecure(
-  open: OpenSocket,
-  secure: buildConnector.connector,
-  connecting: (origin: string, state: () => string) => void,
-): buildConnector.connector {
-  return (options, callback) => {
+function openThenSecure(open: OpenSocket, secure: buildConnector.connector) {
+  return (options: buildConnector.Options, connecting: Connecting, callback: buildConnector.Callback): void => {
     const { hostname, protocol, port } = options
     const isTls = protocol === 'https:'
-    const origin = originOf(options)
-    const opening = open({ hostname, port: Number(port || (isTls ? 443 : 80)) }, (state) => connecting(origin, state))
+    const opening = open({ hostname, port: Number(port || (isTls ? 443 : 80)) }, (state) => {
+      connecting.state = state
+    })
     // callbackify calls back outside of the promise, so that an error in the callback does not become an unhandled rejection.
     callbackify(() => opening)((error, socket) => {
       if (error !== null) return callback(error, null)
       if (!isTls) return callback(null, socket)
-      connecting(origin, () => 'the TLS handshake has not ended')
+      connecting.state = () => 'the TLS handshake has not ended'
       secure({ ...options, httpSocket: socket }, callback)
     })
   }

@@ -241,6 +241,14 @@ test('an endpoint that speaks before the request gets one connection for each at
   await eventually(() => expect(proxy.open.size).toBe(0))
 })
 
+/** A tunnel that opens after the next address is tried, to an endpoint that answers 204. */
+const slowly: Refuse = (_authority, socket) => {
+  setTimeout(() => {
+    socket.once('data', () => socket.write('HTTP/1.1 204 No Content\r\n\r\n'))
+    socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
+  }, 600)
+}
+
 test('if the proxy cannot reach the first address, it is asked for the second', async () => {
   const proxy = await startProxy({ refuse: { [FIRST]: answering('503 Service Unavailable') } })
   useProxy(proxy.url)
@@ -248,6 +256,33 @@ test('if the proxy cannot reach the first address, it is asked for the second', 
   closing.push(() => receiver.close())
   await expect(post(`http://two.example:${receiver.port}/`)).resolves.toEqual(ok)
   expect(proxy.asked.map(({ authority: asked }) => asked)).toEqual([FIRST, SECOND].map((a) => `${a}:${receiver.port}`))
+})
+
+test('while the proxy has no connection to the first address, it is asked for the second', async () => {
+  const proxy = await startProxy({ refuse: { [FIRST]: () => {} } })
+  useProxy(proxy.url)
+  const receiver = await startReceiver()
+  closing.push(() => receiver.close())
+  await expect(post(`http://two.example:${receiver.port}/`)).resolves.toEqual(ok)
+  // The tunnel to the first address was given up.
+  await eventually(() => expect(proxy.open.size).toBe(1))
+  expect(warnings).toEqual([])
+})
+
+test('a tunnel to the first address that takes longer than the second one to be refused is used', async () => {
+  const proxy = await startProxy({
+    refuse: { [FIRST]: slowly, [SECOND]: answering('502 Bad Gateway') },
+  })
+  useProxy(proxy.url)
+  await expect(post('http://two.example/')).resolves.toEqual(ok)
+})
+
+test('an attempt that no tunnel reaches says how each address failed', async () => {
+  const proxy = await startProxy({ refuse: { [FIRST]: answering('503 Service Unavailable'), [SECOND]: () => {} } })
+  useProxy(proxy.url, SHORT_MS)
+  const detail = `${SECOND}:80: no answer through the proxy, ${FIRST}:80: the proxy answered 503`
+  await expect(post('http://two.example/')).resolves.toEqual({ kind: 'unreachable', reason: 'timeout', detail })
+  await eventually(() => expect(proxy.open.size).toBe(0))
 })
 
 /** The port of a server that accepts connections and says nothing. */

@@ -1,12 +1,11 @@
 import { request as tlsRequest } from 'node:https'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
-import { promisify } from 'node:util'
 import type { AddressGuard } from '@switchhook/egress'
 import { type Logger, startDeadline } from '@switchhook/runtime'
 import type { EgressProxy } from '../egress-proxy.ts'
 import { explainedError, isOurShortage, PROXY_FAILED } from '../policy/classify.ts'
-import { addressText, type OpenSocket } from './dial.ts'
-import { blocked } from './lookup.ts'
+import { createDial, type OpenSocket } from './dial.ts'
+import { addressText } from './first-to-accept.ts'
 
 /** An import of this module would load all of Node's `fetch` at start, for its re-exports. */
 const { request: plainRequest } = process.getBuiltinModule('node:http')
@@ -26,12 +25,12 @@ export interface TunnelOptions {
 const WARN_EVERY_MS = 60_000
 
 /**
- * Tunnels through the proxy, with CONNECT (RFC 9110, section 9.3.6). If the proxy cannot reach an address, the next one of
- * the target is tried. Failures have the code that classifies the attempt: `PROXY_FAILED` if the proxy is at fault, and the
- * code of the network if it answers 5xx or not at all, because it may only pass on that the endpoint is away.
+ * Tunnels through the proxy, with CONNECT (RFC 9110, section 9.3.6). While the proxy has no connection to an address, the
+ * next ones of the target are tried too. Failures have the code that classifies the attempt: `PROXY_FAILED` if the proxy is
+ * at fault, and the code of the network if it answers 5xx or not at all, because it may only pass on that the endpoint is
+ * away.
  */
 export function createTunnels({ proxy, guard, lookup, timeoutMs, log }: TunnelOptions): OpenSocket {
-  const find = promisify(lookup)
   const warnedAtMs = new Map<string, number>()
 
   function warn(problem: string, address: string, error: unknown): void {
@@ -46,26 +45,27 @@ export function createTunnels({ proxy, guard, lookup, timeoutMs, log }: TunnelOp
     })
   }
 
-  return async ({ hostname, port }, connecting) => {
-    const untilMs = performance.now() + timeoutMs
-    const found = isIP(hostname) === 0 ? await find(hostname, { all: true }) : hostname
-    const addresses = typeof found === 'string' ? [found] : found.map(({ address }) => address)
-    const vetted = addresses.filter((address) => guard.allows(address))
-    let failure: Error = blocked(hostname)
-    for (const address of vetted) {
-      const authority = addressText(address, port)
-      connecting?.(() => `${authority}: no answer through the proxy`)
-      try {
-        return await connectThrough(proxy, authority, untilMs - performance.now())
-      } catch (error) {
-        if (!(error instanceof NoTunnel)) throw error
-        warn(error.message, authority, error.cause)
-        if (error.code === PROXY_FAILED || performance.now() >= untilMs) throw error
-        failure = error
-      }
-    }
-    throw failure
-  }
+  return createDial({
+    lookup,
+    timeoutMs,
+    guard,
+    way: {
+      open: (address, port, ended) => {
+        const authority = addressText(address, port)
+        const cancel = connectThrough(proxy, authority, timeoutMs / 2, (error, socket) => {
+          if (error instanceof NoTunnel) warn(error.message, authority, error.cause)
+          ended(error, socket)
+        })
+        return (isLate) => {
+          if (isLate) warn('it did not answer in time', authority, undefined)
+          cancel()
+        }
+      },
+      isFinal: (error) => !(error instanceof NoTunnel) || error.code === PROXY_FAILED,
+      explain: ({ message }) => message.replace(/^it/, 'the proxy'),
+      unanswered: 'no answer through the proxy',
+    },
+  })
 }
 
 class NoTunnel extends Error {
@@ -83,51 +83,59 @@ function refusal(status: number): NoTunnel {
   return new NoTunnel(`it answered ${status}`, status === 504 ? 'ETIMEDOUT' : 'EHOSTUNREACH')
 }
 
-/** @param authority address and port of the endpoint */
+/**
+ * @param authority address and port of the endpoint
+ * @param acceptMs how long the proxy may take to accept the connection
+ * @returns what ends it, after which `ended` is not called
+ */
 function connectThrough(
   { isTls, host, port, authorization }: EgressProxy,
   authority: string,
-  timeoutMs: number,
-): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const request = (isTls ? tlsRequest : plainRequest)({
-      host,
-      port,
-      // Node.js would take it from `Host`, which is the endpoint's.
-      servername: isIP(host) === 0 ? host : '',
-      agent: false,
-      method: 'CONNECT',
-      path: authority,
-      headers: {
-        host: authority,
-        connection: 'keep-alive',
-        ...(authorization !== undefined && { 'proxy-authorization': authorization }),
-      },
-    })
-    let isAccepted = false
-    const fail = (problem: string, code: string): void => void request.destroy(new NoTunnel(problem, code))
-    const deadlines = [
-      startDeadline(timeoutMs / 2, () => isAccepted || fail('it accepted no connection in time', PROXY_FAILED)),
-      startDeadline(timeoutMs, () => fail('it did not answer in time', 'ETIMEDOUT')),
-    ]
-    const stopDeadlines = (): void => deadlines.forEach((deadline) => deadline.stop())
-    request.once('socket', (socket) => {
-      socket.once(isTls ? 'secureConnect' : 'connect', () => (isAccepted = true))
-    })
-    request.once('connect', ({ statusCode = 0 }, socket: Socket, head) => {
-      stopDeadlines()
-      const isOpen = statusCode >= 200 && statusCode <= 299
-      if (isOpen && head.length === 0) return resolve(socket.setNoDelay(true).setKeepAlive(true, 60_000))
-      socket.destroy()
-      if (!isOpen) return reject(refusal(statusCode))
-      // Undici would drop the connection and open the next one for the same request, without end.
-      reject(explainedError('HPE_SPOKE_FIRST', 'the endpoint sent something before the request, or before TLS'))
-    })
-    request.on('error', (error) => {
-      stopDeadlines()
-      const isClassified = error instanceof NoTunnel || isOurShortage(error)
-      reject(isClassified ? error : new NoTunnel('it cannot be reached', PROXY_FAILED, { cause: error }))
-    })
-    request.end()
+  acceptMs: number,
+  ended: (error: Error | null, socket?: Socket) => void,
+): () => void {
+  const request = (isTls ? tlsRequest : plainRequest)({
+    host,
+    port,
+    // Node.js would take it from `Host`, which is the endpoint's.
+    servername: isIP(host) === 0 ? host : '',
+    agent: false,
+    method: 'CONNECT',
+    path: authority,
+    headers: {
+      host: authority,
+      connection: 'keep-alive',
+      ...(authorization !== undefined && { 'proxy-authorization': authorization }),
+    },
   })
+  let isAccepted = false
+  let isOver = false
+  const acceptance = startDeadline(acceptMs, () => {
+    if (!isAccepted) request.destroy(new NoTunnel('it accepted no connection in time', PROXY_FAILED))
+  })
+  function end(report?: () => void): void {
+    acceptance.stop()
+    if (!isOver) report?.()
+    isOver = true
+  }
+  request.once('socket', (socket) => {
+    socket.once(isTls ? 'secureConnect' : 'connect', () => (isAccepted = true))
+  })
+  request.once('connect', ({ statusCode = 0 }, socket: Socket, head) => {
+    const isOpen = statusCode >= 200 && statusCode <= 299
+    if (isOpen && head.length === 0 && !isOver) return end(() => ended(null, socket))
+    socket.destroy()
+    // Undici would drop the connection and open the next one for the same request, without end.
+    const early = explainedError('HPE_SPOKE_FIRST', 'the endpoint sent something before the request, or before TLS')
+    end(() => ended(isOpen ? early : refusal(statusCode)))
+  })
+  request.on('error', (error) => {
+    const isClassified = error instanceof NoTunnel || isOurShortage(error)
+    end(() => ended(isClassified ? error : new NoTunnel('it cannot be reached', PROXY_FAILED, { cause: error })))
+  })
+  request.end()
+  return () => {
+    end()
+    request.destroy()
+  }
 }

@@ -79,6 +79,21 @@ test('an attempt whose TLS handshake does not end in time says so', async () => 
   expect(outcome).toEqual({ kind: 'unreachable', reason: 'timeout', detail })
 })
 
+test('an attempt says why it has no connection, also after another one to the endpoint was made', async () => {
+  await client.close()
+  const receiver: Receiver = await startReceiver()
+  let lookUps = 0
+  const first: LookupFunction = (_hostname, _options, callback) => {
+    lookUps += 1
+    if (lookUps === 1) setTimeout(() => callback(null, [{ address: '127.0.0.1', family: 4 }]), 100)
+  }
+  client = createPostClient({ timeoutMs: 700, maxSockets: 10, guard, lookup: first })
+  const outcomes = await Promise.all([post(receiver.port), post(receiver.port)])
+  const detail = 'the look-up of the name has not ended'
+  expect(outcomes).toEqual([delivered, { kind: 'unreachable', reason: 'timeout', detail }])
+  await receiver.close()
+})
+
 test('an attempt that every address refuses names each', async () => {
   const server = createServer()
   await once(server.listen(0, '127.0.0.1'), 'listening')

@@ -15,7 +15,7 @@ describe('decide', () => {
       'a withdrawn delivery that was parked before is parked again',
       { kind: 'withdrawn', wasParked: true },
       0,
-      { kind: 'park', reason: 'exhausted' },
+      { kind: 'park', reason: 'exhausted', cause: 'withdrawn' },
     ],
     ['an expired delivery ends', { kind: 'expired' }, 0, { kind: 'expired' }],
     ['an expired delivery ends in the last slot, too', { kind: 'expired' }, 2, { kind: 'expired' }],

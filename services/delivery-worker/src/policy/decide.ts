@@ -1,4 +1,10 @@
-import { type Delivery, isTransientStatus, type Outcome, type ParkedReason } from '@switchhook/contracts'
+import {
+  type Delivery,
+  isTransientStatus,
+  type Outcome,
+  type ParkedCause,
+  type ParkedReason,
+} from '@switchhook/contracts'
 
 /**
  * Why a due delivery was not POSTed.
@@ -25,7 +31,7 @@ type NextSlot = Pick<Delivery, 'slot' | 'postponed'> & { readonly waitMs: number
 export type Decision =
   | { readonly kind: 'acknowledged' | 'withdrawn' | 'expired' }
   | { readonly kind: 'retry'; readonly slot: number; readonly postponed?: never; readonly waitMs: number }
-  | { readonly kind: 'park'; readonly reason: ParkedReason }
+  | { readonly kind: 'park'; readonly reason: ParkedReason; readonly cause?: ParkedCause }
   /** It is held in `slot`, due after `waitMs`. */
   | (NextSlot & { readonly kind: 'hold'; readonly lookInMs: number })
   /** The last slot comes back: after a cool-down, or until the secret can be decrypted. */
@@ -53,7 +59,7 @@ export function decide(
       return { kind: 'acknowledged' }
     case 'withdrawn':
       // `exhausted` is the only reason to park a delivery without an attempt.
-      return outcome.wasParked === true ? EXHAUSTED : { kind: 'withdrawn' }
+      return outcome.wasParked === true ? { ...EXHAUSTED, cause: 'withdrawn' } : { kind: 'withdrawn' }
     case 'expired':
       return { kind: 'expired' }
     case 'answered':
@@ -92,7 +98,7 @@ function hold(slot: number, postponed: number, waitMs: number, lookInMs: number)
 export const isTransientFailure = (outcome: Outcome): boolean =>
   outcome.kind === 'unreachable' || (outcome.kind === 'answered' && isTransientStatus(outcome.status))
 
-const EXHAUSTED: Decision = { kind: 'park', reason: 'exhausted' }
+const EXHAUSTED = { kind: 'park', reason: 'exhausted' } as const
 
 function nextSlot(slot: number, waitsMs: readonly number[]): Decision {
   const waitMs = waitsMs[slot]

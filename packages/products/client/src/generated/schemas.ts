@@ -1,4 +1,6 @@
 // Written by make docs from docs/openapi.json and packages/contracts.
+import type { FilterCondition } from './filter.ts'
+
 export interface Schemas {
   AnyDelivery: {
     /** The id of the delivery, sent as `X-SVC-Delivery`. It is the same on every attempt. */
@@ -19,14 +21,14 @@ export interface Schemas {
     cursor?: string;
   };
   SubscriptionSettings: {
-    /** null for a pull subscription. The endpoint that receives the deliveries: an absolute http or https url (in production https only, unless configured otherwise) without credentials, fragment, whitespace, control characters or backslashes. `localhost` and private, loopback, link-local, multicast or reserved addresses are rejected in every spelling, unless the installation allows their network. Host names are not resolved here; each attempt checks the resolved address by the same rule and fails as `blocked` if it is not allowed. The url is stored as written. */
+    /** null for a pull subscription. The endpoint that receives the deliveries: an absolute http or https url (in production https only, unless configured otherwise) without credentials, fragment, whitespace, control characters or backslashes. `localhost` and private, loopback, link-local, multicast or reserved addresses are rejected in every spelling, unless the installation allows their network. Host names are not resolved here; each attempt checks the resolved address by the same rule and fails as `blocked` if it is not allowed. The url is stored, shown and requested as written: one that would be requested otherwise (`/a/../b`, a host name that is not ASCII) is rejected with the form to use. */
     url?: string | null;
     /** A label of your choice. */
     description?: string | null;
     /** Your own name for the subscription, unique among those of the tenant. A script that creates it twice gets 409 `external-id-taken` instead of a second subscription, and finds the first with `GET /webhooks/subscriptions?externalId=`. */
     externalId?: string | null;
     /** Which events of a type to deliver, by fields of their `data`; null: all. Each named field has to meet one of its conditions. A type without an entry passes whole. At most 16 fields and 100 values and conditions per type, and 4096 bytes as JSON. A field without a value (absent or null) only matches null and `exists: false`. An invalid filter answers 400 `invalid-filter`. Test deliveries, and events that you ask for one by one, ignore the filter. */
-    filter?: Record<string, Record<string, unknown[]>> | null;
+    filter?: Record<string, Record<string, readonly FilterCondition[]>> | null;
     /** Deliveries of events that are older are not sent: before each attempt, the age counts from `occurredAt` of the event. Such a delivery ends as `expired` and is not parked. The end of a call (state 7), notices, tests, and deliveries that you send again or ask for never expire. Use it once all services are new. */
     expireAfterSeconds?: number | null;
     /** While true, nothing is sent: deliveries are held, in their slot and with their body, for up to the retention time of parked deliveries. Set it to false to resume, which also ends `pausedUntil`; what was held is then sent, the longest held first. Unlike with `enabled: false`, no event is lost. */
@@ -483,7 +485,7 @@ export interface Schemas {
     test: boolean;
     /** When the first attempt of this run was due, in UTC. */
     firstDueAt: string;
-    /** All attempts, the oldest first. */
+    /** The attempts, the oldest first. Of those that lapsed, only the latest five are listed: `attempt` of the latest counts all. */
     attempts: Schemas["Attempt"][];
   };
   DialCommand: {
@@ -672,7 +674,7 @@ export interface Schemas {
   /** The filter to try. */
   FilterPreviewRequest: {
     /** The filter, as in a subscription. */
-    filter: Record<string, Record<string, unknown[]>>;
+    filter: Record<string, Record<string, readonly FilterCondition[]>>;
     /** The event types of the subscription. Omitted or null: those that the filter names. */
     eventTypes?: Schemas["SubscribedType"][] | null;
   };
@@ -1170,7 +1172,7 @@ export interface Schemas {
     id: string;
     /** `post`: deliveries are sent to `url`. `pull`: clients receive them with `POST /webhooks/subscriptions/{id}/receive`. Cannot be changed. */
     mode: "post" | "pull";
-    /** null for a pull subscription. The endpoint that receives the deliveries: an absolute http or https url (in production https only, unless configured otherwise) without credentials, fragment, whitespace, control characters or backslashes. `localhost` and private, loopback, link-local, multicast or reserved addresses are rejected in every spelling, unless the installation allows their network. Host names are not resolved here; each attempt checks the resolved address by the same rule and fails as `blocked` if it is not allowed. The url is stored as written. */
+    /** null for a pull subscription. The endpoint that receives the deliveries: an absolute http or https url (in production https only, unless configured otherwise) without credentials, fragment, whitespace, control characters or backslashes. `localhost` and private, loopback, link-local, multicast or reserved addresses are rejected in every spelling, unless the installation allows their network. Host names are not resolved here; each attempt checks the resolved address by the same rule and fails as `blocked` if it is not allowed. The url is stored, shown and requested as written: one that would be requested otherwise (`/a/../b`, a host name that is not ASCII) is rejected with the form to use. */
     url: string | null;
     /** The event types to deliver. `*` is all of them, those that a later version adds included, and stands alone when it is read. Duplicates are removed. */
     eventTypes: ("call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit" | "webhook.held.limit" | "*")[];
@@ -1179,7 +1181,7 @@ export interface Schemas {
     /** Your own name for the subscription, unique among those of the tenant. A script that creates it twice gets 409 `external-id-taken` instead of a second subscription, and finds the first with `GET /webhooks/subscriptions?externalId=`. */
     externalId: string | null;
     /** Which events of a type to deliver, by fields of their `data`; null: all. Each named field has to meet one of its conditions. A type without an entry passes whole. At most 16 fields and 100 values and conditions per type, and 4096 bytes as JSON. A field without a value (absent or null) only matches null and `exists: false`. An invalid filter answers 400 `invalid-filter`. Test deliveries, and events that you ask for one by one, ignore the filter. */
-    filter: Record<string, Record<string, unknown[]>> | null;
+    filter: Record<string, Record<string, readonly FilterCondition[]>> | null;
     /** Deliveries of events that are older are not sent: before each attempt, the age counts from `occurredAt` of the event. Such a delivery ends as `expired` and is not parked. The end of a call (state 7), notices, tests, and deliveries that you send again or ask for never expire. Use it once all services are new. */
     expireAfterSeconds: number | null;
     /** While true, nothing is sent: deliveries are held, in their slot and with their body, for up to the retention time of parked deliveries. Set it to false to resume, which also ends `pausedUntil`; what was held is then sent, the longest held first. Unlike with `enabled: false`, no event is lost. */
@@ -1251,7 +1253,7 @@ export interface Schemas {
     subscriptionId: string;
     /** `post`: deliveries are sent to `url`. `pull`: clients receive them with `POST /webhooks/subscriptions/{id}/receive`. Cannot be changed. */
     mode: "post" | "pull";
-    /** null for a pull subscription. The endpoint that receives the deliveries: an absolute http or https url (in production https only, unless configured otherwise) without credentials, fragment, whitespace, control characters or backslashes. `localhost` and private, loopback, link-local, multicast or reserved addresses are rejected in every spelling, unless the installation allows their network. Host names are not resolved here; each attempt checks the resolved address by the same rule and fails as `blocked` if it is not allowed. The url is stored as written. */
+    /** null for a pull subscription. The endpoint that receives the deliveries: an absolute http or https url (in production https only, unless configured otherwise) without credentials, fragment, whitespace, control characters or backslashes. `localhost` and private, loopback, link-local, multicast or reserved addresses are rejected in every spelling, unless the installation allows their network. Host names are not resolved here; each attempt checks the resolved address by the same rule and fails as `blocked` if it is not allowed. The url is stored, shown and requested as written: one that would be requested otherwise (`/a/../b`, a host name that is not ASCII) is rejected with the form to use. */
     url: string | null;
     /** A label of your choice. */
     description: string | null;

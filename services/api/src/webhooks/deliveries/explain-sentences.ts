@@ -9,7 +9,7 @@ import {
   type Subscription,
   type SubscriptionId,
 } from '@switchhook/contracts'
-import type { EndpointHealth, EventRecord, JournalEntry, ListedDelivery } from '@switchhook/store'
+import type { EndpointHealth, JournalEntry, ListedDelivery } from '@switchhook/store'
 import { momentOf } from '../moment.ts'
 
 /** Everything that is stored about one event and one subscription. */
@@ -17,9 +17,9 @@ export interface Facts {
   readonly eventType: string
   /** Absent: the journal does not have it. */
   readonly data?: EventData
-  /** Absent: the event's record has expired, and only deliveries of it are stored. */
-  readonly event?: Pick<EventRecord, 'fannedOutAt' | 'subscriptionIds'>
-  /** The event's entry in the journal, if its record has expired. Its subscriptions may be cut. */
+  /** An event whose settled deliveries still have records, with all of its subscriptions. */
+  readonly event?: Pick<JournalEntry, 'fannedOutAt' | 'subscriptionIds'>
+  /** An older event, if the journal has it. Its subscriptions may be cut. */
   readonly journaled?: Pick<JournalEntry, 'fannedOutAt' | 'subscriptionIds' | 'subscriptionCount'>
   readonly subscriptionId: SubscriptionId
   readonly deliveryId: DeliveryId
@@ -121,11 +121,26 @@ export function sendAgainSentence({ subscription, isBodyDropped, delivery }: Fac
 const RECOVERED =
   'With recoverRejected, the next 2xx of the endpoint starts a recovery of what it has rejected since the setting was made. '
 
-export function parkedSentence({ parkedReason, attempt, attempts }: ListedDelivery): string {
+export function parkedSentence({
+  eventType,
+  parkedReason,
+  parkedCause,
+  run,
+  attempt,
+  attempts,
+}: ListedDelivery): string {
   const last = attempts.at(-1)
   if (parkedReason === 'rejected') return `${attemptSentence(last)}, which is not retried.`
-  if (attempt === 0) return 'the schedule ended, or too many deliveries were held, before an attempt could be made.'
-  return `the schedule ended after ${times(attempt, 'attempt')}; ${attemptSentence(last)}.`
+  const made = attempt - (attempts.findLast((each) => each.run < run)?.attempt ?? 0)
+  const end = made === 0 ? '.' : `; ${attemptSentence(last)}.`
+  if (parkedCause === 'held-limit')
+    return `more deliveries were held than the limit allows, and the oldest were parked${end}`
+  if (parkedCause === 'withdrawn') {
+    return made === 0
+      ? `when it was sent again, the subscription was deleted, disabled or unsubscribed from ${eventType}, or had a filter that refuses the event.`
+      : `the subscription was deleted, and clients receive its deliveries no more${end}`
+  }
+  return `the schedule ended ${made === 0 ? 'before an attempt could be made' : `after ${times(made, 'attempt')}`}${end}`
 }
 
 export function failureSentence(last: Attempt | undefined): string {
@@ -137,7 +152,8 @@ export function failureSentence(last: Attempt | undefined): string {
 export function attemptSentence(attempt: Attempt | undefined): string {
   if (attempt === undefined) return 'no attempt is recorded'
   const { attempt: number, at, status, outcome, detail } = attempt
-  const result = status === null ? `got no answer (${outcome})` : `was answered with ${status}`
+  const nothing = outcome === 'lapsed' ? 'had no outcome when its lease ended' : 'got no answer'
+  const result = status === null ? `${nothing} (${outcome})` : `was answered with ${status}`
   return `attempt ${number} at ${at} ${result}${detail === undefined ? '' : ` (${detail})`}`
 }
 

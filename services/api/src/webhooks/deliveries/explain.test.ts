@@ -1,4 +1,11 @@
-import { type Attempt, deliveryIdOf, newEventId, newSubscriptionId } from '@switchhook/contracts'
+import {
+  type Attempt,
+  deliveryIdOf,
+  newEventId,
+  newSubscriptionId,
+  PARKED_CAUSES,
+  PARKED_REASONS,
+} from '@switchhook/contracts'
 import type { EndpointHealth, ListedDelivery } from '@switchhook/store'
 import { aSubscription } from '@switchhook/testkit'
 import { explain, VERDICTS, type Verdict } from './explain.ts'
@@ -266,7 +273,7 @@ const CASES: readonly (readonly [name: string, facts: Facts, verdict: Verdict, e
     'an exhausted delivery without an attempt, because of cool-downs',
     facts({ delivery: delivery({ state: 'parked', parkedReason: 'exhausted', parkedAt }) }),
     'parked',
-    'Parked at 2026-11-21T00:36:10.000Z: the schedule ended, or too many deliveries were held, before an attempt could be made. You can send it again.',
+    'Parked at 2026-11-21T00:36:10.000Z: the schedule ended before an attempt could be made. You can send it again.',
   ],
   [
     'a rejected delivery',
@@ -281,6 +288,17 @@ const CASES: readonly (readonly [name: string, facts: Facts, verdict: Verdict, e
     }),
     'parked',
     'Parked at 2026-11-21T00:36:10.000Z: attempt 1 at 2026-11-20T12:00:00.100Z was answered with 404, which is not retried. You can send it again.',
+  ],
+  [
+    'a delivery that was answered with a redirect',
+    facts({
+      delivery: {
+        ...rejected,
+        attempts: [{ ...attempt, status: 301, detail: 'redirects are not followed: change the url' }],
+      },
+    }),
+    'parked',
+    'Parked at 2026-11-21T00:36:10.000Z: attempt 1 at 2026-11-20T12:00:00.100Z was answered with 301 (redirects are not followed: change the url), which is not retried. You can send it again.',
   ],
   [
     'a rejected delivery of a subscription that recovers them',
@@ -414,6 +432,95 @@ const CASES: readonly (readonly [name: string, facts: Facts, verdict: Verdict, e
 
 test.each(CASES)('%s', (_name, known, verdict, explanation) => {
   expect(explain(known)).toMatchObject({ verdict, explanation, subscriptionId })
+})
+
+const lapsed: Attempt = { ...attempt, outcome: 'lapsed', status: null }
+const again: Attempt = { ...attempt, run: 2, attempt: 9 }
+/** The eight attempts of an earlier run, of which the first and the last are named. */
+const earlier = [attempt, late]
+
+/** Every way in which a delivery is parked, after each kind of history. The worker's `decide.ts` has the rules. */
+const PARKED_ENDS: readonly (readonly [name: string, of: Partial<ListedDelivery>, sentence: string])[] = [
+  [
+    'the endpoint rejects it',
+    { parkedReason: 'rejected', attempts: [{ ...attempt, status: 404 }] },
+    'attempt 1 at 2026-11-20T12:00:00.100Z was answered with 404, which is not retried.',
+  ],
+  [
+    'the endpoint rejects a redelivery',
+    { parkedReason: 'rejected', run: 2, attempts: [...earlier, { ...again, status: 301 }] },
+    'attempt 9 at 2026-11-20T12:00:00.100Z was answered with 301, which is not retried.',
+  ],
+  [
+    'its last attempt fails',
+    { attempts: earlier },
+    'the schedule ended after 8 attempts; attempt 8 at 2026-11-20T12:00:00.100Z got no answer (timeout).',
+  ],
+  [
+    'the last attempt of a redelivery fails',
+    { run: 2, attempts: [...earlier, again] },
+    'the schedule ended after 1 attempt; attempt 9 at 2026-11-20T12:00:00.100Z was answered with 503.',
+  ],
+  ['cool-downs use up its schedule', {}, 'the schedule ended before an attempt could be made.'],
+  [
+    'cool-downs use up the rest of its schedule',
+    { attempts: [attempt] },
+    'the schedule ended after 1 attempt; attempt 1 at 2026-11-20T12:00:00.100Z was answered with 503.',
+  ],
+  [
+    'cool-downs use up the schedule of a redelivery',
+    { run: 2, attempts: earlier },
+    'the schedule ended before an attempt could be made.',
+  ],
+  [
+    'too many are held',
+    { parkedCause: 'held-limit' },
+    'more deliveries were held than the limit allows, and the oldest were parked.',
+  ],
+  [
+    'too many are held, after a retry',
+    { parkedCause: 'held-limit', attempts: [attempt] },
+    'more deliveries were held than the limit allows, and the oldest were parked; attempt 1 at 2026-11-20T12:00:00.100Z was answered with 503.',
+  ],
+  [
+    'too many are held, after a lease ended',
+    { parkedCause: 'held-limit', url: '', attempts: [lapsed] },
+    'more deliveries were held than the limit allows, and the oldest were parked; attempt 1 at 2026-11-20T12:00:00.100Z had no outcome when its lease ended (lapsed).',
+  ],
+  [
+    'too many are held, before a redelivery',
+    { parkedCause: 'held-limit', run: 2, attempts: earlier },
+    'more deliveries were held than the limit allows, and the oldest were parked.',
+  ],
+  [
+    'its subscription is disabled before a redelivery',
+    { parkedCause: 'withdrawn', run: 2 },
+    'when it was sent again, the subscription was deleted, disabled or unsubscribed from call.status, or had a filter that refuses the event.',
+  ],
+  [
+    'its pull subscription is deleted',
+    { parkedCause: 'withdrawn', url: '', attempts: [lapsed] },
+    'the subscription was deleted, and clients receive its deliveries no more; attempt 1 at 2026-11-20T12:00:00.100Z had no outcome when its lease ended (lapsed).',
+  ],
+]
+
+test.each(PARKED_ENDS)('parked, because %s', (_name, of, sentence) => {
+  const parked = delivery({
+    state: 'parked',
+    parkedReason: 'exhausted',
+    parkedAt,
+    ...of,
+    attempt: of.attempts?.at(-1)?.attempt ?? 0,
+  })
+  expect(explain(facts({ delivery: parked })).explanation).toBe(
+    `Parked at ${parkedAt}: ${sentence} You can send it again.`,
+  )
+})
+
+test('every reason and every cause of parking is in the table', () => {
+  const valuesOf = (name: 'parkedReason' | 'parkedCause') => new Set(PARKED_ENDS.flatMap(([, of]) => of[name] ?? []))
+  expect(valuesOf('parkedReason').add('exhausted')).toEqual(new Set(PARKED_REASONS))
+  expect(valuesOf('parkedCause')).toEqual(new Set(PARKED_CAUSES))
 })
 
 test('every verdict is in the table', () => {
