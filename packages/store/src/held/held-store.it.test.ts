@@ -20,6 +20,7 @@ import {
   heldLooksKey,
   heldMessageKey,
   leasedKey,
+  parkingKey,
   partitionOf,
   recordKey,
   reportedKey,
@@ -228,8 +229,8 @@ test('an entry that was listed again since it was read is not removed', async ()
   const delivery = await hold()
   const entries = await held.due(id, { most: 10 })
   // The delivery was published, fell due while its subscription was paused again, and is held again in the same millisecond.
-  const args = [delivery.deliveryId, entries[0]?.score ?? '', retention.parkedRetentionMs, 0]
-  await runScript(fixture.redis, 'held/add-held', [heldKey(id), leasedKey(id)], args)
+  const args = [10, 10, 1_000, retention.parkedRetentionMs, delivery.deliveryId, entries[0]?.score ?? '', 0]
+  await runScript(fixture.redis, 'held/add-held', [heldKey(id), leasedKey(id), parkingKey(id)], args)
   await held.remove(id, 'held', entries)
   expect(await held.count(id)).toMatchObject({ count: 1 })
   await held.remove(id, 'held', await held.due(id, { most: 10 }))
