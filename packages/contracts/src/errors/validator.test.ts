@@ -157,18 +157,4 @@ describe('a body of thousands of faults', () => {
     })
     expect(faults).toContainEqual({ pointer: '/eventTypes/9', detail: 'must be one of call.status, agent.status' })
   })
-
-  test('costs little more than the same names where they are allowed', () => {
-    const text = JSON.stringify(names)
-    const lenient = compileSchema<unknown>({ type: 'object' })
-    const fastestMs = (check: typeof strict): number => {
-      const times = Array.from({ length: 7 }, () => {
-        const beganAtMs = performance.now()
-        check(JSON.parse(text))
-        return performance.now() - beganAtMs
-      })
-      return Math.min(...times)
-    }
-    expect(fastestMs(strict)).toBeLessThan(6 * fastestMs(lenient))
-  })
 })
