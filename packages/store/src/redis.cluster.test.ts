@@ -216,7 +216,7 @@ describe('a cluster of three primaries with a replica each', () => {
     expect(await redis.memory()).toMatchObject({ usedBytes: expect.any(Number), maxBytes: 0 })
     for (const tenant of TENANTS) await useEveryStore(tenant)
     await logEventsOfAll()
-    const outbox = createOutbox(redis, 'relay')
+    const outbox = createOutbox(redis)
     const entries = await outbox.claim(100)
     expect(new Set(entries.map(({ event }) => event.tenant))).toEqual(new Set(TENANTS))
     expect(entries).toHaveLength(TENANTS.length)

@@ -59,9 +59,7 @@ export interface ScriptReplies {
   'state/claim-timers': string[]
   'state/commit-state': [written: 0 | 1, ...entries: string[]]
   'state/finish-timers': void
-  'state/remove-idle-relays': number
   'state/remove-sent-events': void
-  'state/take-back-events': void
   'state/note-uptime': void
   'statistics/add-counts': string[]
   'state/take-lease': 0 | 1
