@@ -854,7 +854,7 @@ export interface Schemas {
     requestId: string;
     /** More about this error. */
     detail?: string;
-    /** The invalid fields or parameters of the request. */
+    /** The invalid fields or parameters of the request; of thousands, the first ten of each kind. */
     errors?: Schemas["Fault"][];
     /** The known event types. Present if `url` or `eventTypes` is invalid. */
     knownEventTypes?: string[];
