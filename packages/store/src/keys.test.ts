@@ -18,7 +18,7 @@ test('two tenants never share a key', () => {
       fc.pre(one !== two)
       expect(keys.subscriptionsKey(one)).not.toBe(keys.subscriptionsKey(two))
       expect(keys.revisionKey(one)).not.toBe(keys.revisionKey(two))
-      expect(keys.eventsKey(one)).not.toBe(keys.eventsKey(two))
+      expect(keys.journalKey(one)).not.toBe(keys.journalKey(two))
       expect(keys.checksKey(one)).not.toBe(keys.checksKey(two))
       expect(keys.statisticsKey(one, null, '1m', 1)).not.toBe(keys.statisticsKey(two, null, '1m', 1))
       expect(keys.auditKey(one)).not.toBe(keys.auditKey(two))

@@ -96,14 +96,30 @@ export const redeliveryKey = (delivery: DeliveryId, requestId: string): string =
 /** zset: `<delivery>:<run>` → when it was parked, µs · PARKED_RETENTION from the last addition · worker, api */
 export const parkedKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:parked`
 
-/** hash: how much the limits released, and the last crossing · PARKED_RETENTION from the last release · worker */
+/** hash: how much the limits released · PARKED_RETENTION from the last release · worker */
 export const parkedLimitKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:parked-limit`
 
 /** zset: subscription → when it last parked a delivery, ms · PARKED_RETENTION and a day from the last one · worker */
 export const parkingSubscriptionsKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:parked`
 
-/** hash: how many deliveries may be parked before the next count, and the last result · 10 minutes from a count · worker */
-export const parkedRoomKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:parked-room`
+/** hash: `<delivery>:<run>` → places that a large one takes beyond one (places-of.ts); `sum` → of all with a body · as the list above · worker, api */
+export const parkedExtrasKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:parked-extras`
+
+/** zset: subscription → how many places its parked, or held, deliveries take, as last noted (tenant-sizes.ts) · PARKED_RETENTION and a day from the last note · worker */
+export const sizesKey = (tenant: Tenant, list: 'parked' | 'held'): string =>
+  `sh:{t:${escapeTenant(tenant)}}:${list}-sizes`
+
+/** hash: the sum of the sizes; until when a worker cuts lists, ms · as the sizes · worker */
+export const totalKey = (tenant: Tenant, list: 'parked' | 'held'): string =>
+  `sh:{t:${escapeTenant(tenant)}}:${list}-total`
+
+/** hash: subscription → the limit that its list crossed · as the sizes, or until the list is far below · worker */
+export const crossingsKey = (tenant: Tenant, list: 'parked' | 'held'): string =>
+  `sh:{t:${escapeTenant(tenant)}}:${list}-crossings`
+
+/** hash: subscription → crossing of which there is no notice yet: when, ms, the limit and the size · likewise, or until its notice is published · worker */
+export const limitNoticesKey = (tenant: Tenant, list: 'parked' | 'held'): string =>
+  `sh:{t:${escapeTenant(tenant)}}:${list}-notices`
 
 // Held deliveries: of subscriptions that are paused, or that are received instead of being POSTed (held-store.ts)
 
@@ -119,14 +135,11 @@ export const leasedKey = (subscription: SubscriptionId): string => `sh:{s:${subs
 /** hash: held delivery → its lease and the outcome that a client has reported under it (held-store.ts) · each until a worker has recorded it · api, worker */
 export const reportedKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:reported`
 
-/** hash: the last time that the held deliveries came near their limit · PARKED_RETENTION from then · worker */
-export const heldLimitKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:held-limit`
+/** hash: held delivery, leased ones included → places that a large one takes beyond one (places-of.ts); `sum` → of all · as the list above · worker, api */
+export const heldExtrasKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:held-extras`
 
-/** zset: subscription → when it last held a delivery, ms · PARKED_RETENTION and a day from the last one · worker */
-export const holdingSubscriptionsKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:held`
-
-/** hash: how many deliveries may be held before the next count, and the last result · 10 minutes from a count · worker */
-export const heldRoomKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:held-room`
+/** zset: held delivery that a worker parks, because a limit was reached → when another worker does it, ms · as the list above · worker */
+export const parkingKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:parking`
 
 /** zset: permit, or delivery that a worker passed on → when it expires, ms (permit-store.ts) · until the last one expires · worker */
 export const inFlightKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:in-flight`
@@ -151,18 +164,8 @@ export const outcomesKey = (batchId: string): string => `sh:{o:${batchId}}:outco
 /** zset: `<event>:<event type>` → when it was fanned out, µs · DELIVERY_LOG_RETENTION from the last one · fanout */
 export const logKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:log`
 
-/** zset: JSON of an event (event-list.ts) → when it was listed, µs · DELIVERY_RETENTION from the last one · fanout */
-export const eventsKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:events`
-
-/** string: JSON of an event's fan-out (event-record.ts) · DELIVERY_RETENTION from the fan-out · fanout */
-export const eventKey = (event: EventId): string => `sh:{${event}}:event`
-
-/** string: length of the windows of the pending index, ms · 1¼ DELIVERY_RETENTION from the last entry · fanout */
-export const pendingWindowKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:pending`
-
-/** string: entries of the pending index (pending-index.ts) · 1¼ DELIVERY_RETENTION from the first entry · fanout */
-export const pendingKey = (tenant: Tenant, window: number, bucket: number): string =>
-  `sh:{t:${escapeTenant(tenant)}}:pending:${window}:${bucket}`
+/** string: JSON of the subscriptions of an event that went to more than the journal lists · DELIVERY_RETENTION · fanout */
+export const recipientsKey = (event: EventId): string => `sh:{${event}}:recipients`
 
 // Statistics
 
@@ -185,7 +188,7 @@ export const statisticsKey = (
 /** stream: a tenant's events with their data (journal.ts) · EVENT_JOURNAL_RETENTION from the last one · fanout */
 export const journalKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:journal`
 
-/** zset: event id → its place in the journal, µs · as the journal · fanout */
+/** zset: event mark (ids.ts of contracts) → the event's place in the journal, µs · as the journal · fanout */
 export const journalIndexKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:journal:index`
 
 /** string: empty; exists while a client reads the tenant's live stream · 15 seconds · api */

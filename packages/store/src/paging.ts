@@ -120,22 +120,25 @@ export async function* entriesBelow<Entry extends Pick<ScoredEntry, 'since'>>(
 }
 
 /** A list that is sorted by time in µs, the newest first. @throws AppError as `ListCursor.parse` */
-export const listingOf = (
-  redis: Redis,
-  key: string,
+export const timeListing = <Entry extends Pick<ScoredEntry, 'since'>>(
+  read: (before: string, from: string, count: number) => Promise<readonly Entry[]>,
   cursors: ListCursor,
   { limit, cursor, fromMs, toMs }: RangeQuery,
   mostAtOnce?: number,
-): Listing<ScoredEntry> => ({
+): Listing<Entry> => ({
   limit,
   entries: entriesBelow(
     upperBound(cursor === undefined ? undefined : cursors.parse(cursor), toMs),
     limit,
-    (before, count) => newestEntries(redis, key, { before, from: lowerBound(fromMs), count }),
+    (before, count) => read(before, lowerBound(fromMs), count),
     mostAtOnce,
   ),
   cursorOf: ({ since }) => cursors.of(since),
 })
+
+/** A sorted set of such entries. @throws AppError as `ListCursor.parse` */
+export const listingOf = (redis: Redis, key: string, cursors: ListCursor, query: RangeQuery): Listing<ScoredEntry> =>
+  timeListing((before, from, count) => newestEntries(redis, key, { before, from, count }), cursors, query)
 
 /** The lowest score (µs) of a page that begins at a time in ms since 1970. */
 export const lowerBound = (fromMs: number | undefined): string =>

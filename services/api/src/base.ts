@@ -37,6 +37,7 @@ export async function openBase(service: Service<ApiConfig>) {
     journal: createJournalReader(redis, {
       size: config.EVENT_JOURNAL_SIZE,
       retentionMs: config.EVENT_JOURNAL_RETENTION,
+      deliveryRetentionMs: config.DELIVERY_RETENTION,
     }),
     /** Confirms the installation before it reports that a subscription does not exist. */
     subscriptions: createSubscriptionStore(redis, installation.verify, {

@@ -123,6 +123,7 @@ export const apiFields = {
   EVENT_SHARDS: eventShardsField(MAX_SHARDS),
   EVENT_JOURNAL_SIZE: sharedFields.EVENT_JOURNAL_SIZE,
   EVENT_JOURNAL_RETENTION: sharedFields.EVENT_JOURNAL_RETENTION,
+  DELIVERY_RETENTION: sharedFields.DELIVERY_RETENTION,
   STREAM_LISTENERS_PER_TENANT: described(
     'Listeners of the live stream that one api process accepts per tenant ([live stream](live-stream.md)).',
     integer({ min: 1, max: 10_000 }, 200),

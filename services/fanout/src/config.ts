@@ -19,12 +19,8 @@ export const fanoutFields = {
   EVENT_SHARDS: eventShardsField(MAX_SHARDS),
   DELIVERY_SHARDS: deliveryShardsField(MAX_SHARDS),
   DELIVERY_LOG_SIZE: described(
-    'Deliveries listed per subscription; `0` turns the delivery log and the event list off ([delivery log](delivery-log.md)).',
+    'Deliveries listed per subscription; `0` turns these lists off ([delivery log](delivery-log.md)).',
     integer({ min: 0, max: 1_000_000 }, 1_000),
-  ),
-  EVENT_LIST_SIZE: described(
-    'Events listed per tenant; `0` turns the list off.',
-    integer({ min: 0, max: 1_000_000 }, 20_000),
   ),
   DELIVERY_LOG_RETENTION: described(
     'How long a delivery is listed. Must exceed the time to its last attempt.',

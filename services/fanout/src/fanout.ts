@@ -22,19 +22,19 @@ export async function startFanout(service: Service<FanoutConfig>): Promise<Runni
   })
 
   const subscriptions = createSubscriptionStore(redis, installation.verify)
-  const journalRetentionMs = config.EVENT_JOURNAL_SIZE > 0 ? config.EVENT_JOURNAL_RETENTION : 0
   const deliveryLog = createDeliveryLog(redis, {
     size: config.DELIVERY_LOG_SIZE,
     retentionMs: config.DELIVERY_LOG_RETENTION,
-    eventListSize: config.EVENT_LIST_SIZE,
-    eventRetentionMs: config.DELIVERY_RETENTION,
-    eventListRetentionMs: Math.max(config.DELIVERY_RETENTION, journalRetentionMs),
   })
-  const journal = createJournal(redis, { size: config.EVENT_JOURNAL_SIZE, retentionMs: config.EVENT_JOURNAL_RETENTION })
+  const journal = createJournal(redis, {
+    size: config.EVENT_JOURNAL_SIZE,
+    retentionMs: config.EVENT_JOURNAL_RETENTION,
+    deliveryRetentionMs: config.DELIVERY_RETENTION,
+  })
   const isLogOn = config.DELIVERY_LOG_SIZE > 0
   const logBuffer = createLogBuffer({
     writes: [
-      ...(isLogOn ? [(events: readonly LoggedEvent[]) => deliveryLog.write(events, Date.now())] : []),
+      ...(isLogOn ? [(events: readonly LoggedEvent[]) => deliveryLog.write(events)] : []),
       // The journal last: while it is behind, the live stream shows no event that cannot be explained yet.
       (events) => journal.append(events),
     ],

@@ -1,13 +1,15 @@
 -- Records the result of a slot, if the ledger line is the expected one (`write` in delivery-store.ts). The message of a held
 -- delivery (held-message.ts) is written and deleted with the ledger, so it is the one that the ledger names.
 -- KEYS    1 record   2 body   3 ledger that outlives the record   4 message of a held delivery
--- ARGV    1 the expected ledger line, '' for no record   2 the line afterwards   3 view, JSON   4 attempt, JSON, '' for none
+-- ARGV    1 the expected ledger line, '' for no record   2 the line afterwards   3 view, JSON   4 attempt, JSON, '' for none; of a lapse, after a space
 --         5 retention in ms   6 how long the ledger is kept at least, in ms; 0: as long as the record
 --         7 body to keep, '' for none   8 message of a held delivery, '' for none
 -- result  nil if it was written, else the ledger line, '' for no record
 -- The eight attempts of a run take 1 KiB, 3 KiB with the endpoint's answers, and at most 5 KiB (measured, for answers full
--- of quotes, which JSON escapes). So at least 25 runs are kept; older attempts are dropped.
-local attemptBytes = 131072
+-- of quotes, which JSON escapes). So at least three runs are kept; older attempts are dropped (places-of.ts counts on it).
+local attemptBytes = 16384
+-- A lapse uses up no slot, so a delivery can have any number of them. Of more than so many, the oldest is dropped.
+local keptLapses = 5
 
 local stored = redis.call('GET', KEYS[1]) or ''
 local line, attempts = string.match(stored, '^([^\n]*)\n?[^\n]*(.*)$')
@@ -16,6 +18,11 @@ if line ~= ARGV[1] then
 end
 if ARGV[4] ~= '' then
   attempts = attempts .. '\n' .. ARGV[4]
+end
+if select(2, string.gsub(attempts, '\n ', '')) > keptLapses then
+  local start = string.find(attempts, '\n ', 1, true)
+  local rest = string.find(attempts, '\n', start + 1, true)
+  attempts = string.sub(attempts, 1, start - 1) .. string.sub(attempts, rest)
 end
 while #attempts > attemptBytes do
   attempts = string.sub(attempts, string.find(attempts, '\n', 2, true) or #attempts + 1)

@@ -17,7 +17,7 @@ export interface DeliveryRecord
   /** ISO 8601, UTC, like the other times. */
   readonly parkedAt: string | null
   readonly nextAttemptAt: string | null
-  /** Over all runs, in order. */
+  /** Over all runs, in order. Of those that lapsed, only the latest: `attempt` counts all. */
   readonly attempts: readonly Attempt[]
   /** Null unless the delivery has been parked. */
   readonly body: Buffer | null
@@ -117,7 +117,11 @@ export function parseLedger(stored: string): Ledger | undefined {
 
 /** A complete record, in the format of settle-delivery.lua. */
 export const recordText = (ledger: Ledger, view: View, attempts: readonly Attempt[] = []): string =>
-  [ledgerLine(ledger), viewJson(view), ...attempts.map((attempt) => JSON.stringify(attempt))].join('\n')
+  [ledgerLine(ledger), viewJson(view), ...attempts.map(attemptLine)].join('\n')
+
+/** One line. That of a lapse begins with a space, so that the script can tell it apart. */
+export const attemptLine = (attempt: Attempt): string =>
+  `${attempt.outcome === 'lapsed' ? ' ' : ''}${JSON.stringify(attempt)}`
 
 export function parseRecord(stored: string) {
   const ledger = parseLedger(stored)

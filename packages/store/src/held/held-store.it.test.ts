@@ -9,16 +9,19 @@ import {
   deliveryOf,
   failed,
   HOUR_MS,
+  postOf,
   retention,
   type TestDeliveries,
   useDeliveries,
 } from '../deliveries/testing/deliveries.ts'
 import {
   heldClaimsKey,
+  heldExtrasKey,
   heldKey,
   heldLooksKey,
   heldMessageKey,
   leasedKey,
+  parkingKey,
   partitionOf,
   recordKey,
   reportedKey,
@@ -71,6 +74,9 @@ async function messageOf({ deliveryId }: Delivery) {
   if (message === undefined) throw new Error('it is not held')
   return message
 }
+
+const bytesOf = ({ deliveryId }: Delivery): Promise<number> =>
+  fixture.redis[run]((commands) => commands.strlen(recordKey(deliveryId)))
 
 async function nextLookAtMs(): Promise<number> {
   const [, score] = await fixture.redis[run]((commands) =>
@@ -205,12 +211,27 @@ test('a failed attempt of a leased delivery is held for its next slot, and ends 
   })
 })
 
+test('of attempts that lapse again and again, a record keeps the latest five, and every other attempt', async () => {
+  const first = await hold()
+  let [outcome, bytes]: ['lapsed' | 'timeout', number] = ['timeout', 0]
+  for (let n = 0; n < 20; n++) {
+    const { delivery } = await messageOf(first)
+    const made = { ...delivery, attempt: delivery.attempt + 1 }
+    await deliveries.settle(made, postOf(delivery, outcome, null), holding(made))
+    outcome = n === 9 ? 'timeout' : 'lapsed'
+    if (n === 12) bytes = await bytesOf(first)
+  }
+  const { attempts = [] } = (await deliveries.find(first.deliveryId)) ?? {}
+  expect(attempts.map((each) => each.attempt)).toEqual([1, 11, 16, 17, 18, 19, 20])
+  expect((await bytesOf(first)) - bytes).toBeLessThan(30)
+})
+
 test('an entry that was listed again since it was read is not removed', async () => {
   const delivery = await hold()
   const entries = await held.due(id, { most: 10 })
   // The delivery was published, fell due while its subscription was paused again, and is held again in the same millisecond.
-  const args = [delivery.deliveryId, entries[0]?.score ?? '', retention.parkedRetentionMs, 0]
-  await runScript(fixture.redis, 'held/add-held', [heldKey(id), leasedKey(id)], args)
+  const args = [10, 10, 1_000, retention.parkedRetentionMs, delivery.deliveryId, entries[0]?.score ?? '', 0, 0]
+  await runScript(fixture.redis, 'held/add-held', [heldKey(id), leasedKey(id), parkingKey(id), heldExtrasKey(id)], args)
   await held.remove(id, 'held', entries)
   expect(await held.count(id)).toMatchObject({ count: 1 })
   await held.remove(id, 'held', await held.due(id, { most: 10 }))

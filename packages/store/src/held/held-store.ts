@@ -8,7 +8,16 @@ import {
 import { isSettledBy, parseLedger } from '../deliveries/delivery-record.ts'
 import { createHeldLooks } from '../deliveries/held-looks.ts'
 import { type HeldMessage, parseHeldMessage } from '../deliveries/held-message.ts'
-import { type Endpoint, heldKey, heldMessageKey, leasedKey, recordKey, reportedKey } from '../keys.ts'
+import {
+  type Endpoint,
+  heldExtrasKey,
+  heldKey,
+  heldMessageKey,
+  leasedKey,
+  parkingKey,
+  recordKey,
+  reportedKey,
+} from '../keys.ts'
 import { scoredEntries } from '../paging.ts'
 import type { Commands } from '../redis/commands.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
@@ -43,6 +52,13 @@ const LEASE = /^\d{16}$/
 export function leaseTimes(lease: string): { readonly beganAtMs: number; readonly endsAtMs: number } {
   const endsAtMs = Number(lease.slice(0, -3))
   return { endsAtMs, beganAtMs: endsAtMs - Number(lease.slice(-3)) * SECOND_MS }
+}
+
+/** What was reported under a lease goes with it. */
+const KEYS_OF = {
+  held: (id: SubscriptionId) => [heldKey(id), heldExtrasKey(id)],
+  leased: (id: SubscriptionId) => [leasedKey(id), heldExtrasKey(id), reportedKey(id)],
+  parking: (id: SubscriptionId) => [parkingKey(id)],
 }
 
 const listsOf = (id: SubscriptionId): [string, string] => [heldKey(id), leasedKey(id)]
@@ -83,10 +99,10 @@ export function createHeldStore(redis: Redis) {
   }
 
   /** Removes entries from a list, unless they have changed since they were read. */
-  async function remove(id: SubscriptionId, list: 'held' | 'leased', entries: readonly HeldEntry[]): Promise<void> {
+  async function remove(id: SubscriptionId, list: keyof typeof KEYS_OF, entries: readonly HeldEntry[]): Promise<void> {
     if (entries.length === 0) return
     const args = entries.flatMap(({ deliveryId, score }) => [deliveryId, score])
-    await runScript(redis, 'held/remove-held', list === 'held' ? [heldKey(id)] : [leasedKey(id), reportedKey(id)], args)
+    await runScript(redis, 'held/remove-held', KEYS_OF[list](id), args)
   }
 
   return {
@@ -188,17 +204,25 @@ export function createHeldStore(redis: Redis) {
     ): Promise<readonly HeldEntry[]> => until(heldKey(id), (nowMs) => nowMs, offset, most),
     lapsed: (id: SubscriptionId, most: number): Promise<readonly HeldEntry[]> =>
       until(leasedKey(id), (nowMs) => `${nowMs}999`, 0, most),
+    /** Those that a worker was to park, and has not. */
+    unparked: (id: SubscriptionId, most: number): Promise<readonly HeldEntry[]> =>
+      until(parkingKey(id), (nowMs) => nowMs, 0, most),
     /** When the first of each list is due or ends, ms since 1970, and what time Redis has. One round trip. */
     async next(id: SubscriptionId) {
-      const [nowMs, [, dueAt], [, lease]] = await pipeline(redis, (commands) => [
+      const [nowMs, [, dueAt], [, lease], [, parkedBy]] = await pipeline(redis, (commands) => [
         commands.nowMs(),
         commands.zrange(heldKey(id), '0', '0', 'WITHSCORES'),
         commands.zrange(leasedKey(id), '0', '0', 'WITHSCORES'),
+        commands.zrange(parkingKey(id), '0', '0', 'WITHSCORES'),
       ])
+      const lapsesAtMs = Math.min(
+        lease === undefined ? Infinity : leaseTimes(lease).endsAtMs,
+        parkedBy === undefined ? Infinity : Number(parkedBy),
+      )
       return {
         nowMs,
         dueAtMs: dueAt === undefined ? null : Number(dueAt),
-        lapsesAtMs: lease === undefined ? null : leaseTimes(lease).endsAtMs,
+        lapsesAtMs: lapsesAtMs === Infinity ? null : lapsesAtMs,
       }
     },
     /** Has a worker look immediately. Call it when a subscription that holds deliveries was changed or deleted. */

@@ -2,32 +2,30 @@ import { deliveryIdOf, parseEventId, type SubscriptionId } from '@switchhook/con
 import { LEDGER_BYTES, parseLedger } from '../deliveries/delivery-record.ts'
 import { countHeld } from '../held/held-store.ts'
 import { heldMessageKey, logKey, parkedKey, recordKey } from '../keys.ts'
-import { isoTime } from '../paging.ts'
+import { isoTime, type ScoredEntry, scoredEntries } from '../paging.ts'
 import { pipeline, type Redis, run } from '../redis/redis.ts'
-import { rememberedOf } from './event-record.ts'
+import type { JournalReader } from './journal-reader.ts'
 
 const AT_ONCE = 100
 
 /** Counts from the delivery log and the ledgers, because a counter in the path of deliveries would cost each of them. */
-export function createDeliveryCounter(redis: Redis) {
+export function createDeliveryCounter(redis: Redis, journal: Pick<JournalReader, 'isRecent'>) {
   /** @param mayBeHeld some deliveries of the subscription are: their ledgers say that they wait */
-  async function statesOf(subscriptionId: SubscriptionId, members: readonly string[], mayBeHeld: boolean) {
-    const deliveries = members.map((member) => {
+  async function statesOf(subscriptionId: SubscriptionId, entries: readonly ScoredEntry[], mayBeHeld: boolean) {
+    const deliveries = entries.map(({ member, since }) => {
       const eventId = parseEventId(member.slice(0, member.indexOf(':')))
-      return { eventId, id: deliveryIdOf(eventId, subscriptionId) }
+      return { id: deliveryIdOf(eventId, subscriptionId), sinceMs: Number(since) / 1_000 }
     })
     const ledgers = await pipeline(redis, (commands) =>
       deliveries.map(({ id }) => commands.getrange(recordKey(id), 0, LEDGER_BYTES - 1)),
     )
     const states = ledgers.map((stored) => parseLedger(stored)?.state)
-    const withoutRecord = deliveries.filter((_, i) => states[i] === undefined)
-    const remembered = await rememberedOf(redis, withoutRecord)
     const waiting = mayBeHeld ? deliveries.filter((_, i) => states[i] === 'waiting') : []
     const messages = await pipeline(redis, (commands) => waiting.map(({ id }) => commands.exists(heldMessageKey(id))))
     const held = new Set(waiting.filter((_, i) => messages[i] === 1))
     return deliveries.map((delivery, i) => {
       if (held.has(delivery)) return 'held'
-      return states[i] ?? (remembered.has(delivery.eventId) ? 'pending' : undefined)
+      return states[i] ?? (journal.isRecent(delivery.sinceMs) ? 'pending' : undefined)
     })
   }
 
@@ -46,14 +44,16 @@ export function createDeliveryCounter(redis: Redis) {
       while (looked < most) {
         const count = Math.min(AT_ONCE, most - looked)
         const end = looked + count - 1
-        const members = await redis[run]((commands) => commands.zrevrange(logKey(subscriptionId), looked, end))
-        const states = members.length === 0 ? [] : await statesOf(subscriptionId, members, held.count > 0)
+        const entries = scoredEntries(
+          await redis[run]((commands) => commands.zrevrange(logKey(subscriptionId), looked, end, 'WITHSCORES')),
+        )
+        const states = entries.length === 0 ? [] : await statesOf(subscriptionId, entries, held.count > 0)
         const found = (wanted: string): number => states.filter((state) => state === wanted).length
         const isQuiet = found('pending') + found('waiting') + found('held') === 0
         pending += found('pending')
         waiting += found('waiting')
-        looked += members.length
-        if (members.length < count || (isQuiet && !isFailing)) break
+        looked += entries.length
+        if (entries.length < count || (isQuiet && !isFailing)) break
       }
       return {
         /** Without a finished attempt, among the `looked` latest deliveries. */

@@ -1,6 +1,7 @@
 import {
   type DeliveryId,
   deliveryIdOf,
+  deliveryIdsOf,
   EVENT_TYPES,
   type EventId,
   parseEventId,
@@ -8,7 +9,7 @@ import {
   type Tenant,
 } from '@switchhook/contracts'
 import { type ListedDelivery, pendingDelivery, readListed } from '../deliveries/listed-delivery.ts'
-import { eventKey, logKey } from '../keys.ts'
+import { logKey } from '../keys.ts'
 import {
   collectPage,
   createTimeCursor,
@@ -19,8 +20,7 @@ import {
   type ScoredEntry,
 } from '../paging.ts'
 import { type Redis, run } from '../redis/redis.ts'
-import { type EventRecord, parseEventRecord, rememberedOf } from './event-record.ts'
-import { pendingEventIds } from './pending-index.ts'
+import type { JournalReader } from './journal-reader.ts'
 
 export interface LogQuery extends RangeQuery {
   readonly eventType?: string
@@ -41,7 +41,10 @@ const cursors = createTimeCursor('l')
 export type DeliveryLogReader = ReturnType<typeof createDeliveryLogReader>
 
 /** Combines the delivery log, which lists the deliveries, with their records, which hold their state. */
-export function createDeliveryLogReader(redis: Redis) {
+export function createDeliveryLogReader(
+  redis: Redis,
+  journal: Pick<JournalReader, 'eventOf' | 'isRecent' | 'recipients'>,
+) {
   /** Finds the entry of one event directly, if it is within the time range. */
   async function entryOf(subscription: Subscription, eventId: EventId, query: RangeQuery): Promise<ScoredEntry[]> {
     const members = EVENT_TYPES.map((eventType) => `${eventId}:${eventType}`)
@@ -61,44 +64,29 @@ export function createDeliveryLogReader(redis: Redis) {
       deliveryIds.map((deliveryId) => ({ deliveryId })),
     )
 
-  /**
-   * An event's record does not outlive the record of a settled delivery. So while the event has a record, a delivery
-   * without one has not been settled yet.
-   */
   async function load(subscription: Subscription, entries: readonly Entry[]): Promise<(ListedDelivery | undefined)[]> {
     const found = await records(entries.map(({ eventId }) => deliveryIdOf(eventId, subscription.id)))
-    const withoutRecord = entries.filter((_, i) => found[i] === undefined)
-    const remembered = await rememberedOf(redis, withoutRecord)
     const { id: subscriptionId, tenant, url } = subscription
     return entries.map(({ eventId, eventType, since }, i) => {
-      if (found[i] !== undefined || !remembered.has(eventId)) return found[i]
+      if (found[i] !== undefined || !journal.isRecent(Number(since) / 1_000)) return found[i]
       return pendingDelivery({ subscriptionId, eventId, eventType, tenant, url, firstDueAt: isoTime(since) })
     })
   }
 
-  async function event(eventId: EventId): Promise<EventRecord | undefined> {
-    const stored = await redis[run]((commands) => commands.get(eventKey(eventId)))
-    return stored === null ? undefined : parseEventRecord(eventId, stored)
-  }
-
   return {
     records,
-    event,
     /**
-     * Finds a delivery that may not have a record yet, if its event's record still exists. If the delivery has no record,
-     * its first attempt is not over.
-     * @param nowMs ms since 1970
+     * Finds a delivery that may not have a record yet, if the journal has its event. If the delivery has no record, its first
+     * attempt is not over.
      */
-    async pending(tenant: Tenant, deliveryId: DeliveryId, nowMs: number): Promise<PendingDelivery | undefined> {
-      const eventIds = await pendingEventIds(redis, tenant, deliveryId, nowMs)
-      const events = await Promise.all(eventIds.map(event))
-      for (const found of events) {
-        const subscriptionId = found?.subscriptionIds.find((id) => deliveryIdOf(found.eventId, id) === deliveryId)
-        if (found === undefined || subscriptionId === undefined) continue
-        const { eventId, eventType, fannedOutAt } = found
-        return { deliveryId, subscriptionId, eventId, eventType, tenant: found.tenant, firstDueAt: fannedOutAt }
-      }
-      return undefined
+    async pending(tenant: Tenant, deliveryId: DeliveryId): Promise<PendingDelivery | undefined> {
+      const event = await journal.eventOf(tenant, deliveryId)
+      if (event === undefined || !journal.isRecent(Date.parse(event.fannedOutAt))) return undefined
+      const { eventId, eventType, fannedOutAt: firstDueAt } = event
+      const idOf = deliveryIdsOf(eventId)
+      const subscriptionIds = (await journal.recipients(event)) ?? event.subscriptionIds
+      const subscriptionId = subscriptionIds.find((id) => idOf(id) === deliveryId)
+      return subscriptionId && { deliveryId, subscriptionId, eventId, eventType, tenant, firstDueAt }
     },
     /**
      * The newest first. Deliveries that are fanned out later do not shift the pages.

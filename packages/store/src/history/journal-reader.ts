@@ -1,40 +1,71 @@
-import type { EventId, Tenant } from '@switchhook/contracts'
-import { journalIndexKey, journalKey } from '../keys.ts'
+import {
+  type DeliveryId,
+  type EventId,
+  type EventMark,
+  eventMarkIn,
+  eventMarkOf,
+  type SubscriptionId,
+  type Tenant,
+} from '@switchhook/contracts'
+import { journalIndexKey, journalKey, recipientsKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
-import { type JournalEntry, type JournalId, type JournalLimits, parseEntry } from './journal.ts'
+import {
+  boundsOf,
+  type JournalEntry,
+  type JournalId,
+  type JournalLimits,
+  parseEntry,
+  type StreamEntry,
+} from './journal.ts'
+
+/** Clocks differ, and an event can be listed a moment after its first delivery was settled. */
+const RECENT_MARGIN_MS = 10_000
 
 /** Before every entry. */
 export const BEGINNING: JournalId = '0-0'
 
 export type JournalReader = ReturnType<typeof createJournalReader>
 
+/** Part of the journal by time, in µs and in the syntax of Redis for scores, like `(12`. */
+export interface JournalPart {
+  readonly before: string
+  readonly from: string
+  readonly count: number
+}
+
 /**
  * Reads the journal of each tenant. Without Redis it rejects with Unavailable.
  * @param limits of the writer: entries that are older than its retention count as removed, even if they still exist
  */
-export function createJournalReader(redis: Redis, { size, retentionMs }: JournalLimits) {
-  const isOn = size > 0
+export function createJournalReader(redis: Redis, limits: JournalLimits) {
+  const { hasData: isOn, retentionMs } = boundsOf(limits)
   const isKept = (id: JournalId): boolean => Number.parseInt(id, 10) >= Date.now() - retentionMs
   const oldestKept = (): JournalId => beginningAt(Date.now() - retentionMs)
+  /** Data that was written while the journal had data is not shown. */
+  const parse = (entry: StreamEntry): JournalEntry =>
+    isOn ? parseEntry(entry) : { ...parseEntry(entry), dataJson: null }
 
   async function between(tenant: Tenant, from: string, until: string, count: number): Promise<JournalEntry[]> {
-    if (!isOn) return []
     const found = await redis[run]((commands) => commands.xrange(journalKey(tenant), from, until, 'COUNT', count))
-    return found.map(parseEntry)
+    return found.map(parse)
   }
 
   async function read(tenant: Tenant, id: JournalId): Promise<JournalEntry | undefined> {
     return isKept(id) ? (await between(tenant, id, id, 1))[0] : undefined
   }
 
+  async function findMarked(tenant: Tenant, mark: EventMark): Promise<JournalEntry | undefined> {
+    const at = await redis[run]((commands) => commands.zscore(journalIndexKey(tenant), mark))
+    return at === null ? undefined : read(tenant, journalIdAt(at))
+  }
+
   async function lastUntil(tenant: Tenant, end: string): Promise<JournalId> {
-    if (!isOn) return BEGINNING
     const [last] = await redis[run]((commands) => commands.xrevrange(journalKey(tenant), end, '-', 'COUNT', 1))
     return last?.[0] ?? BEGINNING
   }
 
   return {
-    /** False: the journal is turned off, and every read finds nothing. */
+    /** False: the events have no data. */
     isOn,
     read,
     /** False: entries may have been removed since the first one was written. */
@@ -46,15 +77,23 @@ export function createJournalReader(redis: Redis, { size, retentionMs }: Journal
       return isKept(oldest.id) && length === added
     },
     async find(tenant: Tenant, eventId: EventId): Promise<JournalEntry | undefined> {
-      if (!isOn) return undefined
-      const at = await redis[run]((commands) => commands.zscore(journalIndexKey(tenant), eventId))
-      return at === null ? undefined : read(tenant, journalIdAt(at))
+      const found = await findMarked(tenant, eventMarkOf(eventId))
+      return found?.eventId === eventId ? found : undefined
     },
-    async areJournaled(tenant: Tenant, eventIds: readonly EventId[]): Promise<boolean[]> {
-      if (!isOn || eventIds.length === 0) return eventIds.map(() => false)
-      const found = await redis[run]((commands) => commands.zmscore(journalIndexKey(tenant), ...eventIds))
-      return found.map((at) => at !== null && isKept(journalIdAt(at)))
+    /** The event that a delivery can be of. */
+    eventOf: (tenant: Tenant, delivery: DeliveryId): Promise<JournalEntry | undefined> =>
+      findMarked(tenant, eventMarkIn(delivery)),
+    /** All subscriptions that the event went to. Undefined: only the first `MAX_SUBSCRIPTIONS` are stored any more. */
+    async recipients(entry: JournalEntry): Promise<readonly SubscriptionId[] | undefined> {
+      if (entry.subscriptionIds.length === entry.subscriptionCount) return entry.subscriptionIds
+      const stored = await redis[run]((commands) => commands.get(recipientsKey(entry.eventId)))
+      return stored === null ? undefined : (JSON.parse(stored) as SubscriptionId[])
     },
+    /**
+     * Whether a delivery of an event that was fanned out at `atMs` is pending if it has no record: the record of a settled
+     * one would still exist.
+     */
+    isRecent: (atMs: number): boolean => atMs >= Date.now() - limits.deliveryRetentionMs + RECENT_MARGIN_MS,
     /** At most `count` entries after `after` and up to `until` (inclusive), the oldest first. */
     async after(tenant: Tenant, after: JournalId, count: number, until = '+'): Promise<readonly JournalEntry[]> {
       const oldest = oldestKept()
@@ -62,12 +101,27 @@ export function createJournalReader(redis: Redis, { size, retentionMs }: Journal
     },
     /** At most `count` entries before a place, the newest first. */
     async latest(tenant: Tenant, count: number, before?: JournalId): Promise<readonly JournalEntry[]> {
-      if (!isOn) return []
       const end = before === undefined ? '+' : `(${before}`
       const found = await redis[run]((commands) =>
         commands.xrevrange(journalKey(tenant), end, oldestKept(), 'COUNT', count),
       )
-      return found.map(parseEntry)
+      return found.map(parse)
+    },
+    /**
+     * The newest first. Only entries whose text has all of `texts` are parsed: most entries of a search are not.
+     * @returns `since`: the time of an entry in µs
+     */
+    async newestFirst(tenant: Tenant, { before, from, count }: JournalPart, texts: readonly string[] = []) {
+      const end = placeAt(before)
+      if (end === '(0-0') return []
+      const start = placeAt(from)
+      const oldest = oldestKept()
+      const first = start !== '-' && isBefore(oldest, start) ? start : oldest
+      const found = await redis[run]((commands) => commands.xrevrange(journalKey(tenant), end, first, 'COUNT', count))
+      return found.map((stored) => {
+        const isWanted = texts.every((text) => stored[1][1]?.includes(text))
+        return { since: String(microsOf(stored[0])), entry: isWanted ? parse(stored) : undefined }
+      })
     },
     /** The place of the last entry before a time, in ms since 1970; `BEGINNING` if there is none, or only removed ones. */
     async before(tenant: Tenant, ms: number): Promise<JournalId> {
@@ -93,6 +147,13 @@ const beginningAt = (ms: number): JournalId => `${Math.max(0, Math.floor(ms))}-0
 export function journalIdAt(micros: string | number): JournalId {
   const at = Math.max(0, Number(micros))
   return `${Math.floor(at / 1_000)}-${at % 1_000}`
+}
+
+/** A bound of a range of times (µs), in the syntax of Redis for scores, as one of a range of places. */
+function placeAt(bound: string): string {
+  if (bound === '+inf') return '+'
+  if (bound === '-inf') return '-'
+  return bound.startsWith('(') ? `(${journalIdAt(bound.slice(1))}` : journalIdAt(bound)
 }
 
 /** The time of a place, in µs since 1970. */

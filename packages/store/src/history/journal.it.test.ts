@@ -1,14 +1,14 @@
 import { newEventId, newSubscriptionId, type Tenant } from '@switchhook/contracts'
 import { eventually, useRedis } from '@switchhook/testkit'
 import * as fc from 'fast-check'
-import { journalIndexKey, journalKey } from '../keys.ts'
+import { journalIndexKey, journalKey, recipientsKey } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
-import type { LoggedEvent } from './event-record.ts'
 import { createJournal, MAX_DATA_BYTES, MAX_SUBSCRIPTIONS } from './journal.ts'
 import { BEGINNING, createJournalReader, isBefore, type JournalReader } from './journal-reader.ts'
+import type { LoggedEvent } from './logged-event.ts'
 import { aLoggedEvent } from './testing/a-logged-event.ts'
 
-const limits = { size: 10, retentionMs: 60_000 }
+const limits = { size: 10, retentionMs: 60_000, deliveryRetentionMs: 60_000 }
 
 let redis: Redis
 let reader: JournalReader
@@ -33,7 +33,8 @@ const idsOf = async (tenant: string): Promise<string[]> =>
 test('an event is found by its id, with its data unchanged and the subscriptions that it went to', async () => {
   const tenant = newTenant()
   const subscriptionIds = [newSubscriptionId(), newSubscriptionId()]
-  const event = anEvent(tenant, { subscriptionIds })
+  const subject = { callId: 'c-1', agentUri: null, correlationId: 'crm "1"', number: '+4930' }
+  const event = anEvent(tenant, { subscriptionIds, subject })
   await append([event])
   const { eventId, eventType, occurredAt, fannedOutAt, dataJson } = event
   const entry = await reader.find(tenant, eventId)
@@ -43,12 +44,12 @@ test('an event is found by its id, with its data unchanged and the subscriptions
     eventType,
     occurredAt,
     fannedOutAt,
+    subject,
     dataJson,
     subscriptionIds,
     subscriptionCount: 2,
   })
   expect(await reader.read(tenant, entry?.id ?? '')).toEqual(entry)
-  expect(await reader.areJournaled(tenant, [newEventId(), eventId])).toEqual([false, true])
   expect(await reader.find(newTenant(), eventId)).toBeUndefined()
 })
 
@@ -128,30 +129,46 @@ test('events older than the retention are not shown, are removed with the next e
   for (const ms of left) expect(ms).toBeGreaterThan(0)
 })
 
-test('too large data is left out, long lists of subscriptions are cut, and events without data are not journaled', async () => {
+test('too large data is left out, and long lists of subscriptions are cut and kept apart', async () => {
   const tenant = newTenant()
   const large = anEvent(tenant, { dataJson: JSON.stringify({ text: 'ü'.repeat(MAX_DATA_BYTES / 2) }) })
   const wide = anEvent(tenant, { subscriptionIds: Array.from({ length: 150 }, newSubscriptionId) })
-  const { dataJson: _, ...without } = anEvent(tenant)
-  await append([large, wide, without])
+  await append([large, wide])
   expect(await idsOf(tenant)).toEqual([large.eventId, wide.eventId])
   expect(await reader.find(tenant, large.eventId)).toMatchObject({ dataJson: null })
   const cut = await reader.find(tenant, wide.eventId)
   expect(cut).toMatchObject({ subscriptionCount: 150, dataJson: wide.dataJson })
-  expect(cut?.subscriptionIds).toHaveLength(MAX_SUBSCRIPTIONS)
+  if (cut === undefined) throw new Error('it was appended')
+  expect(cut.subscriptionIds).toHaveLength(MAX_SUBSCRIPTIONS)
+  expect(await reader.recipients(cut)).toEqual(wide.subscriptionIds)
+  const key = recipientsKey(wide.eventId)
+  expect(await redis[run]((commands) => commands.pttl(key))).toBeLessThanOrEqual(limits.deliveryRetentionMs)
+  await redis[run]((commands) => commands.del(key))
+  expect(await reader.recipients(cut)).toBeUndefined()
 })
 
-test('a size of 0 turns writing and reading off', async () => {
+test('with a size of 0, no data is written or shown, and an event is kept as long as a delivery', async () => {
   const tenant = newTenant()
-  const event = anEvent(tenant)
+  const [earlier, event] = [anEvent(tenant), anEvent(tenant)]
+  await append([earlier])
   await append([event], { size: 0 })
-  expect(await idsOf(tenant)).toEqual([])
-  await append([event])
-  const off = createJournalReader(redis, { ...limits, size: 0 })
-  expect([off.isOn, await off.find(tenant, event.eventId), await off.newest(tenant)]).toEqual([
+  expect(await reader.find(tenant, event.eventId)).toMatchObject({ dataJson: null })
+  const off = createJournalReader(redis, { ...limits, size: 0, retentionMs: 1 })
+  expect(off.isOn).toBe(false)
+  for (const { eventId } of [earlier, event]) {
+    expect(await off.find(tenant, eventId)).toMatchObject({ eventId, dataJson: null })
+  }
+  const later = createJournalReader(redis, { ...limits, size: 0, deliveryRetentionMs: -1 })
+  expect(await later.find(tenant, event.eventId)).toBeUndefined()
+})
+
+test('a delivery without a record is pending until those that were settled immediately may have expired', () => {
+  const nowMs = Date.now()
+  expect([nowMs, nowMs - 45_000, nowMs - 55_000, nowMs - 3_600_000].map(reader.isRecent)).toEqual([
+    true,
+    true,
     false,
-    undefined,
-    BEGINNING,
+    false,
   ])
 })
 

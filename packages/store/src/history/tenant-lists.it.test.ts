@@ -1,7 +1,6 @@
 import { type Delivery, newEventId, newSubscriptionId, type SubscriptionId, type Tenant } from '@switchhook/contracts'
 import { aSubscription } from '@switchhook/testkit'
 import { array, assert, asyncProperty, constantFrom, integer } from 'fast-check'
-import { createParkedLimitStore } from '../deliveries/parked-limit-store.ts'
 import {
   delivered,
   deliveryOf,
@@ -11,12 +10,14 @@ import {
   useDeliveries,
   waiting,
 } from '../deliveries/testing/deliveries.ts'
-import { eventKey, parkedKey } from '../keys.ts'
+import { journalIndexKey, journalKey, parkedKey, recipientsKey } from '../keys.ts'
 import { run } from '../redis/redis.ts'
 import { createSubscriptionStore } from '../subscriptions/subscription-store.ts'
 import { createDeliveryCounter } from './delivery-counts.ts'
 import { createDeliveryLog } from './delivery-log.ts'
-import { eventJson, type LoggedEvent } from './event-record.ts'
+import { createJournal } from './journal.ts'
+import { createJournalReader } from './journal-reader.ts'
+import type { LoggedEvent } from './logged-event.ts'
 import { createTenantLog, type TenantLogQuery } from './tenant-log.ts'
 import { createTenantParked, type TenantParkedQuery } from './tenant-parked.ts'
 import { aLoggedEvent } from './testing/a-logged-event.ts'
@@ -31,8 +32,6 @@ const parkedLists = () => createTenantParked(world.redis)
 const any = (): boolean => true
 
 async function park(delivery: Delivery, attempt = failed(delivery)): Promise<Delivery> {
-  const limits = { parkedRetentionMs: HOUR_MS, settledRetentionMs: HOUR_MS }
-  await createParkedLimitStore(world.redis, limits).register(delivery)
   const reason = attempt.status === 410 ? 'rejected' : 'exhausted'
   await world.store.park(delivery, attempt, reason)
   return delivery
@@ -197,13 +196,16 @@ describe('the parked deliveries of a tenant', () => {
   })
 })
 
-const limits = { size: 1_000, retentionMs: HOUR_MS, eventListSize: 10_000, eventRetentionMs: HOUR_MS }
+const limits = { size: 10_000, retentionMs: HOUR_MS, deliveryRetentionMs: HOUR_MS }
+const journal = () => createJournalReader(world.redis, limits)
 
 const eventFor = (subscriptionIds: readonly SubscriptionId[], change: Partial<LoggedEvent> = {}): LoggedEvent =>
   aLoggedEvent({ subscriptionIds, ...change })
 
-const logged = (events: readonly LoggedEvent[]): Promise<void> =>
-  createDeliveryLog(world.redis, limits).write(events, Date.now())
+async function logged(events: readonly LoggedEvent[]): Promise<void> {
+  await createDeliveryLog(world.redis, limits).write(events)
+  await createJournal(world.redis, limits).append(events)
+}
 
 const deliveriesOf = ({ eventId, subscriptionIds, tenant }: LoggedEvent): Delivery[] =>
   subscriptionIds.map((subscriptionId) => deliveryOf({ eventId, subscriptionId, tenant }))
@@ -221,7 +223,7 @@ async function subscribe(tenant: Tenant = 'acme'): Promise<SubscriptionId> {
 
 describe('the deliveries of the latest events', () => {
   const readLog = (query: Partial<TenantLogQuery> = {}, tenant: Tenant = 'acme') =>
-    everyPage((one: TenantLogQuery) => createTenantLog(world.redis).page(tenant, one), {
+    everyPage((one: TenantLogQuery) => createTenantLog(world.redis, journal()).page(tenant, one), {
       limit: 2,
       matches: any,
       ...query,
@@ -234,7 +236,7 @@ describe('the deliveries of the latest events', () => {
         array(constantFrom(0, 1, 2, 3), { maxLength: 6 }),
         integer({ min: 1, max: 5 }),
         async (widths, limit) => {
-          await world.redis[run]((commands) => commands.del('sh:{t:acme}:events'))
+          await world.redis[run]((commands) => commands.del(journalKey('acme'), journalIndexKey('acme')))
           const wanted: string[] = []
           for (const width of widths) {
             wanted.unshift(...(await fanOut(ids.slice(0, width))).map(({ deliveryId }) => deliveryId))
@@ -260,15 +262,13 @@ describe('the deliveries of the latest events', () => {
 
   test('of events with very many subscriptions cost no more than a page needs', async () => {
     const subscriptionIds = Array.from({ length: 10_000 }, newSubscriptionId)
-    const events = Array.from({ length: 60 }, () => eventFor([]))
-    await logged(events)
+    const events = Array.from({ length: 60 }, () => eventFor(subscriptionIds.slice(0, 101)))
+    await createJournal(world.redis, limits).append(events)
     await world.redis[run]((commands) =>
-      Promise.all(
-        events.map((event) => commands.set(eventKey(event.eventId), eventJson({ ...event, subscriptionIds }))),
-      ),
+      Promise.all(events.map(({ eventId }) => commands.set(recipientsKey(eventId), JSON.stringify(subscriptionIds)))),
     )
     const before = await sentBytes()
-    await createTenantLog(world.redis).page('acme', { limit: 20, matches: any })
+    await createTenantLog(world.redis, journal()).page('acme', { limit: 20, matches: any })
     // All 60 records have 24 MB.
     expect((await sentBytes()) - before).toBeLessThan(5_000_000)
   })
@@ -295,7 +295,7 @@ describe('the deliveries of the latest events', () => {
     ]
     await world.store.settle(one, delivered(one), { state: 'acknowledged' })
     await world.store.settle(two, failed(two), waiting)
-    const { items } = await createTenantLog(world.redis).page('acme', { limit: 5, matches: any })
+    const { items } = await createTenantLog(world.redis, journal()).page('acme', { limit: 5, matches: any })
     expect(items.map(({ deliveryId, state }) => [deliveryId, state])).toEqual([
       [three.deliveryId, 'pending'],
       [two.deliveryId, 'waiting'],
@@ -324,7 +324,7 @@ describe('the deliveries of the latest events', () => {
 
 describe('how a subscription stands', () => {
   const read = (id: SubscriptionId, query = { most: 500, isFailing: false }) =>
-    createDeliveryCounter(world.redis).read(id, query)
+    createDeliveryCounter(world.redis, journal()).read(id, query)
 
   test('counts pending, waiting and parked deliveries', async () => {
     const id = newSubscriptionId()

@@ -6,7 +6,7 @@ import {
   newEventId,
   parseSubscriptionId,
 } from '@switchhook/contracts'
-import { createDeliveryLog, type LoggedEvent, type Redis, type Settlement } from '@switchhook/store'
+import { createDeliveryLog, createJournal, type LoggedEvent, type Redis, type Settlement } from '@switchhook/store'
 
 const HOUR_MS = 3_600_000
 
@@ -65,11 +65,10 @@ export const loggedEvent = (change: Partial<LoggedEvent> = {}): LoggedEvent => (
   ...change,
 })
 
+const kept = { size: 1_000, retentionMs: HOUR_MS, deliveryRetentionMs: HOUR_MS }
+
 /** Logs a fan-out. In production the entry can be 50 ms later than the start of the first attempt. */
-export const logFanOut = (redis: Redis, event: LoggedEvent): Promise<void> =>
-  createDeliveryLog(redis, {
-    size: 1_000,
-    retentionMs: HOUR_MS,
-    eventListSize: 1_000,
-    eventRetentionMs: HOUR_MS,
-  }).write([event], Date.now())
+export async function logFanOut(redis: Redis, event: LoggedEvent): Promise<void> {
+  await createDeliveryLog(redis, kept).write([event])
+  await createJournal(redis, kept).append([event])
+}

@@ -34,12 +34,12 @@ export type WebhookParts = Base & ReturnType<typeof openStores>
 export const openStores = ({ config, redis, journal }: Base) => ({
   deliveries: createDeliveryArchive(redis),
   /** The latest deliveries of one subscription. */
-  deliveryLog: createDeliveryLogReader(redis),
+  deliveryLog: createDeliveryLogReader(redis, journal),
   /** The deliveries of the tenant's latest events. */
-  tenantLog: createTenantLog(redis),
+  tenantLog: createTenantLog(redis, journal),
   parked: createTenantParked(redis),
   parkedCounts: createParkedCounter(redis),
-  events: createEventList(redis, journal),
+  events: createEventList(journal),
   held: createHeldStore(redis),
   pullers: createPullerStore(redis),
   /** When clients could ask this installation. */
@@ -48,7 +48,7 @@ export const openStores = ({ config, redis, journal }: Base) => ({
   rejections: createRejectionStore(redis),
   checks: createCheckStore(redis),
   healthOf: createHealthOf(redis),
-  standings: createDeliveryCounter(redis),
+  standings: createDeliveryCounter(redis, journal),
   statistics: createStatisticsStore(redis, { subscriptions: config.STATISTICS_SUBSCRIPTIONS }),
   coolDowns: createCoolDownHistory(redis),
   policy: createDeliveryPolicyStore(redis),

@@ -10,8 +10,8 @@ import { transfer } from './transfer-route.ts'
 /** The commands and the lists of calls. A 202 means that a command was accepted; `call.status` events report its result. */
 export const calls = feature(
   [dial, ...legRoutes, transfer, listCalls, readCall],
-  ({ contactCenter, redis, journal, installation }: Base & { readonly contactCenter: ContactCenter }) => {
-    const list = createEventList(redis, journal)
+  ({ contactCenter, journal, installation }: Base & { readonly contactCenter: ContactCenter }) => {
+    const list = createEventList(journal)
     // In an emptied Redis, the events by which ended calls are found are missing.
     const page = installation.confirmAbsence((...args: Parameters<EventList['page']>) => list.page(...args), isRead)
     return { deps: { ...contactCenter, events: { page } } }

@@ -2,7 +2,6 @@ import { AppError, deliveryIdOf, isGuid, parseEventId } from '@switchhook/contra
 import { DELIVERY_STATES, type DeliveryState } from '@switchhook/store'
 import { acts, type RouteOf } from '../../http/route.ts'
 import { choice, completeComponent, completeObject, component, type ValueOf } from '../../http/schema.ts'
-import type { WebhookParts } from '../stores.ts'
 import { findSubscription } from '../subscriptions/subscription-routes.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { deliveryIdSchema, eventIdSchema } from './delivery-schema.ts'
@@ -26,7 +25,7 @@ const answerSchema = completeComponent('EventDelivery', 'The delivery of an even
   ),
 })
 
-export const deliverEvent: RouteOf<RedeliverDeps & Pick<WebhookParts, 'deliveryLog'>, ValueOf<typeof requestSchema>> = {
+export const deliverEvent: RouteOf<RedeliverDeps, ValueOf<typeof requestSchema>> = {
   ...acts('deliveries'),
   path: '/api/v1/webhooks/events/{eventId}/deliver',
   operationId: 'deliverEvent',
@@ -53,7 +52,7 @@ export const deliverEvent: RouteOf<RedeliverDeps & Pick<WebhookParts, 'deliveryL
     'journal-off',
   ],
   async handle({ caller, params: { eventId: asked }, body, idFor, isKeyed }, deps) {
-    const { subscriptions, deliveries, deliveryLog, journal, now } = deps
+    const { subscriptions, deliveries, journal, now } = deps
     if (!isGuid(asked)) throw new AppError('event-not-found')
     const eventId = parseEventId(asked)
     const subscription = await findSubscription(subscriptions, caller, body.subscriptionId, { beEnabled: true })
@@ -65,13 +64,13 @@ export const deliverEvent: RouteOf<RedeliverDeps & Pick<WebhookParts, 'deliveryL
     const record = await deliveries.find(deliveryId)
     if (record !== undefined) return accepted((await redeliver(deps, record, requestId)).state)
     if (!journal.isOn) throw new AppError('journal-off')
-    const [entry, event] = await Promise.all([journal.find(caller.tenant, eventId), deliveryLog.event(eventId)])
-    const isKnown = event?.tenant === caller.tenant
-    if (entry === undefined && !isKnown) throw new AppError('event-not-found')
-    const fresh = entry && requestedDelivery(entry, subscription, now())
+    const entry = await journal.find(caller.tenant, eventId)
+    if (entry === undefined) throw new AppError('event-not-found')
+    const fresh = requestedDelivery(entry, subscription, now())
     if (fresh === undefined) throw new AppError('event-without-body')
     // Without a record, its first attempt is not over.
-    if (isKnown && event.subscriptionIds.includes(subscriptionId)) {
+    const isRecent = journal.isRecent(Date.parse(entry.fannedOutAt))
+    if (isRecent && (await journal.recipients(entry))?.includes(subscriptionId) === true) {
       throw new AppError('delivery-not-parked', { detail: 'The first attempt has not finished yet.' })
     }
 

@@ -303,15 +303,16 @@ describe('sending again', () => {
         await before()
         const deliveries = { ...createDeliveryArchive(redis), ...archive }
         const publish = async (delivery: Delivery) => void published.push(delivery)
+        const journal = createJournalReader(redis, { size: 0, retentionMs: 0, deliveryRetentionMs: 0 })
         const route = bind(redeliverDelivery, {
           subscriptions: createSubscriptionStore(redis),
           deliveries,
           deliveryLog: {
-            ...createDeliveryLogReader(redis),
+            ...createDeliveryLogReader(redis, journal),
             page: () => Promise.reject(new Error('must not be called')),
             pending: () => Promise.reject(new Error('must not be called')),
           },
-          journal: createJournalReader(redis, { size: 0, retentionMs: 0 }),
+          journal,
           held: createHeldStore(redis),
           publish,
           now: Date.now,

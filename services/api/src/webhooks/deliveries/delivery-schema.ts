@@ -108,7 +108,12 @@ const deliverySummarySchema = completeComponent('DeliverySummary', 'The delivery
   run: count('The run of the schedule: 1 at first, one more each time the delivery is sent again.', 1, 1),
   test: flag('Whether this is a test delivery (`POST …/test`) and not an event.', false),
   firstDueAt: moment('When the first attempt of this run was due, in UTC.'),
-  attempts: { type: 'array', description: 'All attempts, the oldest first.', items: attemptSchema },
+  attempts: {
+    type: 'array',
+    description:
+      'The attempts, the oldest first. Of those that lapsed, only the latest five are listed: `attempt` of the latest counts all.',
+    items: attemptSchema,
+  },
 })
 
 export const deliverySchema = completeComponent(

@@ -62,7 +62,7 @@ export const listEvents: RouteOf<Pick<WebhookParts, 'events'>, undefined, QueryO
   summary: 'List events',
   description:
     'Lists the events of the tenant, whether or not a subscription received them, by `listedAt`, the newest first. Use it to find the `eventId` for ' +
-    '`GET /webhooks/events/{eventId}`. Events of one call within 50 ms can be listed out of order. The list holds the latest 20,000 events for 1 hour ' +
+    '`GET /webhooks/events/{eventId}`. Events of one call within 50 ms can be listed out of order. The list holds the latest 20,000 events for 24 hours ' +
     '(both are defaults). New events do not shift the pages. ' +
     'A page ends after a search of five thousand entries, so it can have fewer items than `limit` and still have a `nextCursor`.',
   query,

@@ -20,13 +20,12 @@ function aTenantWith(count: number) {
     },
     deliveries: { find: never },
     deliveryLog: {
-      event: async () => undefined,
       records: async (ids) => {
         reads.push(ids.length)
         return ids.map(() => undefined)
       },
     },
-    journal: { find: async () => undefined },
+    journal: { find: async () => undefined, isRecent: never, recipients: never },
     healthOf: never,
     now: Date.now,
   }

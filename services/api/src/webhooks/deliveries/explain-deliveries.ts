@@ -15,8 +15,8 @@ import { explain } from './explain.ts'
 export interface ExplainEventDeps extends Pick<WebhookParts, 'healthOf' | 'now'> {
   readonly subscriptions: Pick<WebhookParts['subscriptions'], 'findAll' | 'ids' | 'page'>
   readonly deliveries: Pick<WebhookParts['deliveries'], 'find'>
-  readonly deliveryLog: Pick<WebhookParts['deliveryLog'], 'event' | 'records'>
-  readonly journal: Pick<WebhookParts['journal'], 'find'>
+  readonly deliveryLog: Pick<WebhookParts['deliveryLog'], 'records'>
+  readonly journal: Pick<WebhookParts['journal'], 'find' | 'isRecent' | 'recipients'>
 }
 
 interface Chosen {
@@ -25,7 +25,7 @@ interface Chosen {
   readonly subscription: Subscription | undefined
 }
 
-/** Subscriptions whose deliveries are searched for an event that has no record of its own. */
+/** Subscriptions whose deliveries are searched for an event that the journal does not have. */
 const MAX_SEARCHED = 10_000
 
 /** Places: `to 12`, the 13th subscription that the event went to; `others <cursor>`, in the list of all subscriptions. */
@@ -63,7 +63,7 @@ export async function explainDeliveries(
     return { items, nextCursor: page.nextCursor && cursors.of(`others ${page.nextCursor}`) }
   }
 
-  /** Deliveries of an event that has no record: it has expired, or is a test, which has none. */
+  /** Deliveries of an event that the journal does not have any more, or never had: tests are not journaled. */
   async function search(): Promise<readonly ListedDelivery[]> {
     let searched = 0
     for await (const ids of subscriptions.ids(tenant)) {
@@ -81,19 +81,20 @@ export async function explainDeliveries(
     return found?.state === 'parked' && found.body === null
   }
 
-  const [event, journaled] = await Promise.all([deliveryLog.event(eventId), journal.find(tenant, eventId)])
-  if (event !== undefined && event.tenant !== tenant) return undefined
-  const known = event ?? journaled
-  const found = known === undefined ? await search() : []
-  // The oldest delivery has the data of an event whose own record has expired.
+  const journaled = await journal.find(tenant, eventId)
+  const everyone = journaled && (await journal.recipients(journaled))
+  const isRecent = everyone !== undefined && journal.isRecent(Date.parse(journaled?.fannedOutAt ?? ''))
+  const found = journaled === undefined ? await search() : []
+  // The oldest delivery has the data of an event that the journal does not have.
   const [oldest] = found.toSorted((a, b) => (a.firstDueAt < b.firstDueAt ? -1 : 1))
-  const stored = known ?? (oldest && { eventType: oldest.eventType, occurredAt: null, fannedOutAt: oldest.firstDueAt })
+  const stored =
+    journaled ?? (oldest && { eventType: oldest.eventType, occurredAt: null, fannedOutAt: oldest.firstDueAt })
   if (stored === undefined) return undefined
   const data = parseExactly(journaled?.dataJson ?? 'null') as EventData | null
   const { eventType, occurredAt, fannedOutAt } = stored
   // A test is sent to one subscription only, so the others are left out.
   const trial = found.find((delivery) => delivery.trial !== undefined)
-  const recipients = new Set(trial === undefined ? known?.subscriptionIds : [trial.subscriptionId])
+  const recipients = new Set(trial === undefined ? (everyone ?? journaled?.subscriptionIds) : [trial.subscriptionId])
   const { items: chosen, nextCursor } = await choose(recipients, trial === undefined ? query : { limit: 1 })
   const deliveries = await recordsOf(chosen.map(({ id }) => id))
 
@@ -101,9 +102,7 @@ export async function explainDeliveries(
     const isRecipient = recipients.has(id)
     // The current health matters only while an attempt is still to be made.
     const isStillToCome =
-      delivery === undefined
-        ? event !== undefined && isRecipient
-        : delivery.state === 'waiting' || delivery.state === 'pending'
+      delivery === undefined ? isRecent && isRecipient : delivery.state === 'waiting' || delivery.state === 'pending'
     return explain({
       eventType,
       ...(data !== null && { data }),
@@ -112,8 +111,8 @@ export async function explainDeliveries(
       health: subscription !== undefined && isStillToCome ? await healthOf(subscription) : HEALTHY,
       nowMs: now(),
       isBodyDropped: data === null && (await isBodyDropped(delivery)),
-      ...(event !== undefined && { event: { fannedOutAt, subscriptionIds: isRecipient ? [id] : [] } }),
-      ...(event === undefined && journaled !== undefined && { journaled }),
+      ...(isRecent && { event: { fannedOutAt, subscriptionIds: isRecipient ? [id] : [] } }),
+      ...(!isRecent && journaled !== undefined && { journaled }),
       ...(subscription !== undefined && { subscription }),
       ...(delivery !== undefined && { delivery }),
     })

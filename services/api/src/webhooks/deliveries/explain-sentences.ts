@@ -9,7 +9,7 @@ import {
   type Subscription,
   type SubscriptionId,
 } from '@switchhook/contracts'
-import type { EndpointHealth, EventRecord, JournalEntry, ListedDelivery } from '@switchhook/store'
+import type { EndpointHealth, JournalEntry, ListedDelivery } from '@switchhook/store'
 import { momentOf } from '../moment.ts'
 
 /** Everything that is stored about one event and one subscription. */
@@ -17,9 +17,9 @@ export interface Facts {
   readonly eventType: string
   /** Absent: the journal does not have it. */
   readonly data?: EventData
-  /** Absent: the event's record has expired, and only deliveries of it are stored. */
-  readonly event?: Pick<EventRecord, 'fannedOutAt' | 'subscriptionIds'>
-  /** The event's entry in the journal, if its record has expired. Its subscriptions may be cut. */
+  /** An event whose settled deliveries still have records, with all of its subscriptions. */
+  readonly event?: Pick<JournalEntry, 'fannedOutAt' | 'subscriptionIds'>
+  /** An older event, if the journal has it. Its subscriptions may be cut. */
   readonly journaled?: Pick<JournalEntry, 'fannedOutAt' | 'subscriptionIds' | 'subscriptionCount'>
   readonly subscriptionId: SubscriptionId
   readonly deliveryId: DeliveryId

@@ -62,8 +62,8 @@ export const listTenantDeliveries: RouteOf<TenantDeliveriesRouteDeps, undefined,
   summary: 'List the deliveries of all subscriptions',
   description:
     'Lists the deliveries of the tenant, the newest first; by default only parked ones. Parked deliveries are listed for 30 days, by the time of ' +
-    'parking, for the 1000 subscriptions that parked a delivery last. Other states are listed for the events of `GET /webhooks/events`: the latest ' +
-    '20,000 of 1 hour (both are defaults). With `subscriptionId` and without `callId` and `agentUri`, they are listed as by ' +
+    'parking, for the 1000 subscriptions that parked a delivery last. Other states are listed for the latest 20,000 events ' +
+    'of 1 hour (both are defaults). With `subscriptionId` and without `callId` and `agentUri`, they are listed as by ' +
     '`GET /webhooks/subscriptions/{id}/deliveries`, which goes back further. New deliveries do not shift the pages. ' +
     'A page ends after a search of a thousand deliveries, so it can have fewer items than `limit` and still have a `nextCursor`. ' +
     'Deliveries of deleted subscriptions are listed as well.',

@@ -58,7 +58,7 @@ describe('the preview', () => {
     const events = states.map((state) =>
       loggedEvent({ tenant, eventId: newEventId(), dataJson: dataJson ?? JSON.stringify({ state }) }),
     )
-    await createJournal(redis, { size: 5_000, retentionMs: 60_000 }).append(events)
+    await createJournal(redis, { size: 5_000, retentionMs: 60_000, deliveryRetentionMs: 60_000 }).append(events)
   }
 
   test('judges the events of the journal, and says why the others do not pass', async () => {
@@ -133,7 +133,7 @@ test('a backfill sends only what the filter passes', async () => {
   const tenant = 'acme'
   const before = loggedEvent({ tenant, subscriptionIds: [newSubscriptionId()], dataJson: '{"state":2}' })
   const after = loggedEvent({ tenant, subscriptionIds: [newSubscriptionId()], dataJson: '{"state":7}' })
-  await createJournal(redis, { size: 5_000, retentionMs: 60_000 }).append([before, after])
+  await createJournal(redis, { size: 5_000, retentionMs: 60_000, deliveryRetentionMs: 60_000 }).append([before, after])
   const json = { url: 'https://client.example/late', eventTypes: ['call.status'] }
   const from = new Date(Date.now() - 60_000).toISOString()
   const countOf = async (more: object) => {

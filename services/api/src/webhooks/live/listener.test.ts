@@ -1,4 +1,4 @@
-import { newEventId } from '@switchhook/contracts'
+import { newEventId, subjectOf } from '@switchhook/contracts'
 import { BEGINNING, isBefore, type JournalEntry, journalIdAt } from '@switchhook/store'
 import { createParser } from 'eventsource-parser'
 import * as fc from 'fast-check'
@@ -14,6 +14,7 @@ const entryAt = (micros: number, data: object = { callId: 'c-1' }): JournalEntry
   fannedOutAt: '2026-11-20T17:06:01.109Z',
   subscriptionIds: [],
   subscriptionCount: 0,
+  subject: subjectOf({ ...data }),
   dataJson: JSON.stringify(data),
 })
 

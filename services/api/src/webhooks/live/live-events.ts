@@ -1,4 +1,3 @@
-import { type EventSubject, subjectOf } from '@switchhook/contracts'
 import { type JournalEntry, type JournalId, type LiveAttempt } from '@switchhook/store'
 import { isAbout } from '../deliveries/delivery-query.ts'
 
@@ -15,8 +14,7 @@ export interface LiveItem {
 export type LiveEvent = LiveItem & { readonly id: JournalId }
 
 export function liveEvent(entry: JournalEntry): LiveEvent {
-  const { id, eventId, eventType, occurredAt, subscriptionIds, subscriptionCount, dataJson } = entry
-  const subject = once((): EventSubject => subjectOf(dataJson === null ? {} : (JSON.parse(dataJson) as object as {})))
+  const { id, eventId, eventType, occurredAt, subscriptionIds, subscriptionCount, subject, dataJson } = entry
   return {
     id,
     matches: (filter) =>
@@ -25,7 +23,7 @@ export function liveEvent(entry: JournalEntry): LiveEvent {
       (filter.subscriptionId === undefined ||
         subscriptionIds.length < subscriptionCount ||
         subscriptionIds.some((each) => each === filter.subscriptionId)) &&
-      ((filter.callId === undefined && filter.agentUri === undefined) || isAbout(filter, subject())),
+      ((filter.callId === undefined && filter.agentUri === undefined) || isAbout(filter, subject)),
     text: once(() => {
       const about = JSON.stringify({ eventId, eventType, occurredAt }).slice(0, -1)
       const rest = JSON.stringify({ subscriptions: subscriptionIds, subscriptionCount }).slice(1)

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { newEventId } from '@switchhook/contracts'
+import { newEventId, subjectOf } from '@switchhook/contracts'
 import {
   BEGINNING,
   isBefore,
@@ -52,7 +52,13 @@ function aHub(mostPerTenant = 10, mostPerClient = 10) {
   const first = 1_000_001
   let micros = first - 1
   const happen = (): void => {
-    const common = { eventType: 'call.status' as const, occurredAt: '', fannedOutAt: '', dataJson: '{}' }
+    const common = {
+      eventType: 'call.status' as const,
+      occurredAt: '',
+      fannedOutAt: '',
+      subject: subjectOf({}),
+      dataJson: '{}',
+    }
     const id = journalIdAt((micros += 1))
     entries.push({ ...common, id, eventId: newEventId(), subscriptionIds: [], subscriptionCount: 0 })
   }

@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { deliveryIdOf, newEventId, newSubscriptionId } from '@switchhook/contracts'
+import { deliveryIdOf, newEventId, newSubscriptionId, subjectOf } from '@switchhook/contracts'
 import {
   createBreakerReader,
   createJournal,
@@ -50,8 +50,10 @@ async function listen(
 }
 
 async function happen(count = 1, change: Partial<LoggedEvent> = {}): Promise<string[]> {
-  const events = Array.from({ length: count }, () => loggedEvent({ dataJson: '{"callId":"c-1"}', ...change }))
-  await createJournal(redis, { size: 500, retentionMs: 60_000 }).append(events)
+  const { dataJson = '{"callId":"c-1"}' } = change
+  const about = { dataJson, subject: subjectOf(JSON.parse(dataJson) as Record<string, unknown>) }
+  const events = Array.from({ length: count }, () => loggedEvent({ ...change, ...about }))
+  await createJournal(redis, { size: 500, retentionMs: 60_000, deliveryRetentionMs: 60_000 }).append(events)
   return events.map(({ eventId }) => eventId)
 }
 

@@ -75,7 +75,7 @@ const noted = () => rejections().find({ tenant, subscriptionId })
 function openReplica(redis: Redis) {
   const [parked, noting] = [createParkedWindow(redis), createRejectionStore(redis)]
   const parkedCounts = createParkedCounter(redis)
-  const journal = createJournalReader(redis, { size: 1, retentionMs: MINUTE_MS })
+  const journal = createJournalReader(redis, { size: 1, retentionMs: MINUTE_MS, deliveryRetentionMs: MINUTE_MS })
   const { book, driver } = createRecoveries({
     store: announceTimers(createStateStore(redis), (set) => timers.push(...set)),
     look: (each) => createBreakerStore(redis, { failures: 2, cooldownMs: 1 }).look(each),
@@ -133,8 +133,10 @@ function openReplica(redis: Redis) {
   }
 }
 
-const accepts = (delivery: Delivery): Promise<void> =>
-  store().settle(delivery, attemptOf(delivery, { outcome: 'delivered', status: 204 }), { state: 'acknowledged' })
+async function accepts(delivery: Delivery): Promise<void> {
+  const attempt = attemptOf(delivery, { outcome: 'delivered', status: 204 })
+  await store().settle(delivery, attempt, { state: 'acknowledged' })
+}
 const rejects = (delivery: Delivery): Promise<void> =>
   store().park(delivery, attemptOf(delivery, { status: 401 }), 'rejected')
 

@@ -257,7 +257,7 @@ test('a recovery of another tenant, a malformed id and an unknown id answer 404'
 })
 
 describe('a backfill', () => {
-  const journal = () => createJournal(redis, { size: 100, retentionMs: 60_000 })
+  const journal = () => createJournal(redis, { size: 100, retentionMs: 60_000, deliveryRetentionMs: 60_000 })
   const backfill = (subscription: string, json: object, headers = acme) =>
     apis[0].call('POST', `${SUBSCRIPTIONS}/${subscription}/backfill`, { headers, json })
   const previewBackfill = (subscription: string, json: object) =>
