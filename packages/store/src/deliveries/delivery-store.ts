@@ -1,5 +1,16 @@
 import type { Attempt, Delivery, ParkedCause, ParkedReason } from '@switchhook/contracts'
-import { bodyKey, type Endpoint, heldKey, heldMessageKey, leasedKey, ledgerKey, recordKey } from '../keys.ts'
+import {
+  bodyKey,
+  clockKey,
+  type Endpoint,
+  heldKey,
+  heldMessageKey,
+  inFlightKey,
+  leasedKey,
+  ledgerKey,
+  postedKey,
+  recordKey,
+} from '../keys.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
 import { oncePerTick, stringsPerTick } from '../redis/shared-reads.ts'
 import {
@@ -132,7 +143,8 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention) 
     dueAtMs: number,
     isKnown: boolean,
   ): Promise<boolean> {
-    const keys = [heldKey(endpoint.subscriptionId), leasedKey(endpoint.subscriptionId)]
+    const { subscriptionId: id } = endpoint
+    const keys = [heldKey(id), leasedKey(id), clockKey(id), inFlightKey(id), postedKey(id)]
     const args = [endpoint.deliveryId, Math.floor(dueAtMs), retention.parkedRetentionMs, isKnown ? 1 : 0]
     return (await runScript(redis, 'held/add-held', keys, args)) === 1
   }

@@ -8,7 +8,17 @@ import {
 import { isSettledBy, parseLedger } from '../deliveries/delivery-record.ts'
 import { createHeldLooks } from '../deliveries/held-looks.ts'
 import { type HeldMessage, parseHeldMessage } from '../deliveries/held-message.ts'
-import { type Endpoint, heldKey, heldMessageKey, leasedKey, recordKey, reportedKey } from '../keys.ts'
+import {
+  clockKey,
+  type Endpoint,
+  heldKey,
+  heldMessageKey,
+  inFlightKey,
+  leasedKey,
+  postedKey,
+  recordKey,
+  reportedKey,
+} from '../keys.ts'
 import { scoredEntries } from '../paging.ts'
 import type { Commands } from '../redis/commands.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
@@ -45,7 +55,7 @@ export function leaseTimes(lease: string): { readonly beganAtMs: number; readonl
   return { endsAtMs, beganAtMs: endsAtMs - Number(lease.slice(-3)) * SECOND_MS }
 }
 
-const listsOf = (id: SubscriptionId): [string, string] => [heldKey(id), leasedKey(id)]
+const listsOf = (id: SubscriptionId) => [heldKey(id), leasedKey(id), clockKey(id), inFlightKey(id), postedKey(id)]
 
 export type HeldStore = ReturnType<typeof createHeldStore>
 
@@ -134,7 +144,7 @@ export function createHeldStore(redis: Redis) {
         // Without a message it has gone on: the next reader removes the entry.
         Math.floor(found[i]?.dueAtMs ?? leaseTimes(lease).beganAtMs),
       ])
-      const released = await runScript(redis, 'held/release-leases', listsOf(id), args)
+      const released = await runScript(redis, 'held/release-leases', [heldKey(id), leasedKey(id)], args)
       return released.map((each) => each === 1)
     },
     /**
@@ -190,7 +200,8 @@ export function createHeldStore(redis: Redis) {
       until(leasedKey(id), (nowMs) => `${nowMs}999`, 0, most),
     /** When the first of each list is due or ends, ms since 1970, and what time Redis has. One round trip. */
     async next(id: SubscriptionId) {
-      const [nowMs, [, dueAt], [, lease]] = await pipeline(redis, (commands) => [
+      const [, nowMs, [, dueAt], [, lease]] = await pipeline(redis, (commands) => [
+        commands.runScript('held/keep-time', [clockKey(id), heldKey(id), inFlightKey(id), postedKey(id)], []),
         commands.nowMs(),
         commands.zrange(heldKey(id), '0', '0', 'WITHSCORES'),
         commands.zrange(leasedKey(id), '0', '0', 'WITHSCORES'),
