@@ -2,9 +2,11 @@
  * Writes RabbitMQ's definitions (users, permissions, policies, queues, exchanges; no messages) into a folder:
  * definitions-<UTC time>.json. Runs with Node alone, in any image of a service. docs/backup.md explains when they help.
  *
- *   BACKUP_DIR       the folder for the copies; required
- *   BACKUP_KEEP      the number of copies to keep (48)
- *   MANAGEMENT_URL   http://user:password@host:15672, of a user with the tag `administrator`; required
+ *   BACKUP_DIR            the folder for the copies; required
+ *   BACKUP_KEEP           the number of copies to keep (48)
+ *   MANAGEMENT_URL        http://host:15672; required
+ *   MANAGEMENT_USERNAME   a user with the tag `administrator`; required
+ *   MANAGEMENT_PASSWORD   its password; required
  */
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -27,11 +29,13 @@ async function ask(url, headers) {
   }
 }
 
-async function main({ BACKUP_DIR: folder, BACKUP_KEEP: keep = '48', MANAGEMENT_URL: url }) {
+async function main({ BACKUP_DIR: folder, BACKUP_KEEP: keep = '48', MANAGEMENT_URL: url, ...login }) {
   if (!folder) throw new Error('BACKUP_DIR is not set: the folder for the copies')
-  if (!url || !URL.canParse(url)) throw new Error('MANAGEMENT_URL must be http://user:password@host:15672')
-  const { origin, username, password } = new URL(url)
-  const credentials = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')
+  if (!url || !URL.canParse(url)) throw new Error('MANAGEMENT_URL must be http://host:15672')
+  const { origin } = new URL(url)
+  const { MANAGEMENT_USERNAME: username, MANAGEMENT_PASSWORD: password } = login
+  if (!username || !password) throw new Error('MANAGEMENT_USERNAME and MANAGEMENT_PASSWORD are not both set')
+  const credentials = Buffer.from(`${username}:${password}`).toString('base64')
   const response = await ask(`${origin}/api/definitions`, { authorization: `Basic ${credentials}` })
   if (!response.ok) throw new Error(`RabbitMQ answered ${response.status}: the user needs the tag administrator`)
   const text = await response.text()

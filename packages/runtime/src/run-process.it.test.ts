@@ -118,7 +118,7 @@ test('of two addresses, the one that accepts a connection after a second gets it
     if (isConnecting || !text.includes('connecting')) return
     isConnecting = true
     // Later than Node.js waits for an address, and before the kernel repeats the SYN.
-    setTimeout(late.accept, 500)
+    setTimeout(() => late.accept(), 500)
   })
   await late.close()
   expect(stdout).toContain('answer 204')

@@ -66,3 +66,12 @@ describe('key rotation', () => {
     expect(() => createVault([newKey('2025-11')]).open(sealed, ours)).toThrow('another key named 2025-11')
   })
 })
+
+test('a proof holds for its context, also after its key was replaced, and no longer once the key is removed', () => {
+  const proof = vault.proofOf(['lease', 'a'])
+  expect(proof).toMatch(/^[\w-]{22}$/)
+  expect(createVault([second, first]).isProof(proof, ['lease', 'a'])).toBe(true)
+  expect(vault.isProof(proof, ['lease', 'b'])).toBe(false)
+  expect(createVault([second]).isProof(proof, ['lease', 'a'])).toBe(false)
+  expect(vault.isProof('', ['lease', 'a'])).toBe(false)
+})

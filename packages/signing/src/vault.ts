@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Logger } from '@switchhook/runtime'
 import { DEVELOPMENT_KEY, type SecretKey } from './secret-keys.ts'
 
@@ -28,6 +28,9 @@ export interface Vault {
   open(sealed: string, context: SealContext): string
   /** False: seal the text again before its key is removed. */
   isOfFirstKey(sealed: string): boolean
+  /** 128 bits that only a process with the keys can compute, in Base64url: a token with them was issued for this context. */
+  proofOf(context: SealContext): string
+  isProof(proof: string, context: SealContext): boolean
 }
 
 /** A sealed text cannot be decrypted. The message contains a key id at most, never the text. */
@@ -40,13 +43,23 @@ const ALGORITHM = 'aes-256-gcm'
 /** NIST SP 800-38D, section 8.2.2: with random nonces, a key may seal 2^32 texts. */
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
+const PROOF_BYTES = 16
 
 /** @param keys at least one: the first seals, all open */
 export function createVault(keys: readonly [SecretKey, ...SecretKey[]]): Vault {
   const [sealing] = keys
   const byId = new Map(keys.map(({ id, key }) => [id, key]))
+  // Derived, because no key should serve two algorithms.
+  const proofKeys = keys.map(({ key }) => Buffer.from(hkdfSync('sha256', key, '', 'switchhook proofs', 32)))
+  const proofsOf = (context: SealContext): Buffer[] =>
+    proofKeys.map((key) => createHmac('sha256', key).update(bytesOf(context)).digest().subarray(0, PROOF_BYTES))
 
   return {
+    proofOf: (context) => proofsOf(context)[0]?.toString('base64url') ?? '',
+    isProof(proof, context) {
+      const given = Buffer.from(proof, 'base64url')
+      return given.length === PROOF_BYTES && proofsOf(context).some((expected) => timingSafeEqual(given, expected))
+    },
     isOfFirstKey: (sealed) => sealed.startsWith(`${FORMAT}.${sealing.id}.`),
     seal(text, context) {
       const nonce = randomBytes(NONCE_BYTES)

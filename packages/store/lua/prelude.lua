@@ -29,3 +29,11 @@ local function keepTime(seen, ...)
     redis.call('SET', seen, digits(now), 'PX', 3600000)
   end
 end
+
+-- How much of its limit the list of the parked deliveries of a subscription takes: those with a body, of which as many may be
+-- kept without.
+local function parkedSize(parked, parkedLimit)
+  local bodiesUntil = redis.call('HGET', parkedLimit, 'bodiesUntil') or '0'
+  local whole = redis.call('ZCOUNT', parked, '(' .. bodiesUntil, '+inf')
+  return math.max(whole, math.ceil(redis.call('ZCARD', parked) / 2))
+end

@@ -34,16 +34,13 @@ const fill = (): Promise<void> => server.limitMemory(1)
 const commit = (events: PlatformEvent[]): Promise<unknown> =>
   createStateStore(redis).commit('acme', { records: [], events, timers: [{ id: 't', dueInMs: 0, payload: {} }] })
 
-test.each([
-  ['the previous relay', 'relay-1'],
-  ['a new relay', 'relay-2'],
-])('a full Redis still drains the outbox: %s claims, sends and removes events', async (_name, relay) => {
+test('a full Redis still drains the outbox: a relay claims, sends and removes events', async () => {
   const events = [anEvent(), anEvent(), anEvent()]
   await commit(events)
-  const [first] = await createOutbox(redis, 'relay-1').claim(1)
-  await createOutbox(redis, 'relay-1').sent(first === undefined ? [] : [first])
+  const [first] = await createOutbox(redis).claim(1)
+  await createOutbox(redis).sent(first === undefined ? [] : [first])
   await fill()
-  const outbox = createOutbox(redis, relay)
+  const outbox = createOutbox(redis)
   const claimed = await outbox.claim(10)
   expect(claimed.map(({ event }) => event.eventId)).toEqual(events.slice(1).map(({ eventId }) => eventId))
   await outbox.sent(claimed)
@@ -54,7 +51,7 @@ test('a full Redis drains an outbox that no relay has read before', async () => 
   const event = anEvent()
   await commit([event])
   await fill()
-  const outbox = createOutbox(redis, 'relay-1')
+  const outbox = createOutbox(redis)
   const claimed = await outbox.claim(10)
   expect(claimed.map(({ event: { eventId } }) => eventId)).toEqual([event.eventId])
   await outbox.sent(claimed)
@@ -98,7 +95,7 @@ test('a full Redis still lets go of deliveries that are no longer held', async (
   await held.forget([{ ...delivery, token: 'a' }])
   await held.remove(delivery.subscriptionId, 'held', await held.due(delivery.subscriptionId, { most: 1 }))
   if (look !== undefined) await looks.finish(look, null)
-  expect(await redis[run]((commands) => commands.keys('sh:*:held*'))).toEqual([])
+  expect(await redis[run]((commands) => commands.keys('sh:{[^t]*:held*'))).toEqual([])
 })
 
 test('a full Redis still closes a breaker and releases claims', async () => {
@@ -171,7 +168,7 @@ test.each(['acknowledged', 'withdrawn', 'waiting', 'parked'] as const)(
     const store = createDeliveryStore(redis, retention)
     const archive = createDeliveryArchive(redis)
     const delivery = aDelivery()
-    const settle = (): Promise<void> => {
+    const settle = (): Promise<unknown> => {
       if (state === 'parked') return store.park(delivery, postOf(delivery, 'answered', 410), 'rejected')
       const next =
         state === 'waiting'

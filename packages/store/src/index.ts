@@ -8,18 +8,22 @@ export { type Contact, type ContactStore, type Contacts, createContactStore } fr
 export { type CoolDownPeriod, createCoolDownHistory } from './breaker/cool-down-history.ts'
 export { createOutageStore, type Outage, type OutageStore } from './breaker/outage-store.ts'
 export { createRejectionStore, type RejectionStore, type Rejections } from './breaker/rejection-store.ts'
-export type { CrossingStore } from './deliveries/crossing-store.ts'
 export * from './deliveries/delivery-archive.ts'
 export { DELIVERY_STATES, type DeliveryRecord, type DeliveryState } from './deliveries/delivery-record.ts'
 export { createDeliveryStore, type DeliveryStore, type Settlement } from './deliveries/delivery-store.ts'
+export type { HeldExcess } from './deliveries/held-list.ts'
 export { createHeldLooks, type HeldLook, type HeldLooks } from './deliveries/held-looks.ts'
 export type { HeldMessage } from './deliveries/held-message.ts'
 export { type ListedDelivery, pendingDelivery } from './deliveries/listed-delivery.ts'
 export type { ParkedQuery } from './deliveries/parked-index.ts'
-export * from './deliveries/parked-limit-store.ts'
+export { createParkedCounter, type ParkedCount } from './deliveries/parked-list.ts'
 export { createParkedWindow, type ParkedRange, type ParkedWindow } from './deliveries/parked-window.ts'
-export { type DeliveryLimits, keptWith, shareOf, type TenantRoom } from './deliveries/tenant-room.ts'
-export { createHeldLimitStore, type HeldLimitStore, NEAR_HELD_LIMIT } from './held/held-limit-store.ts'
+export {
+  type Crossing,
+  createLimitNotices,
+  type DeliveryLimits,
+  type LimitNotices,
+} from './deliveries/tenant-sizes.ts'
 export {
   createHeldStore,
   type HeldCount,

@@ -96,14 +96,27 @@ export const redeliveryKey = (delivery: DeliveryId, requestId: string): string =
 /** zset: `<delivery>:<run>` → when it was parked, µs · PARKED_RETENTION from the last addition · worker, api */
 export const parkedKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:parked`
 
-/** hash: how much the limits released, and the last crossing · PARKED_RETENTION from the last release · worker */
+/** hash: how much the limits released · PARKED_RETENTION from the last release · worker */
 export const parkedLimitKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:parked-limit`
 
 /** zset: subscription → when it last parked a delivery, ms · PARKED_RETENTION and a day from the last one · worker */
 export const parkingSubscriptionsKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:parked`
 
-/** hash: how many deliveries may be parked before the next count, and the last result · 10 minutes from a count · worker */
-export const parkedRoomKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:parked-room`
+/** zset: subscription → how many deliveries it has parked, or holds, as last noted (tenant-sizes.ts) · PARKED_RETENTION and a day from the last note · worker */
+export const sizesKey = (tenant: Tenant, list: 'parked' | 'held'): string =>
+  `sh:{t:${escapeTenant(tenant)}}:${list}-sizes`
+
+/** hash: the sum of the sizes; until when a worker cuts lists, ms · as the sizes · worker */
+export const totalKey = (tenant: Tenant, list: 'parked' | 'held'): string =>
+  `sh:{t:${escapeTenant(tenant)}}:${list}-total`
+
+/** hash: subscription → the limit that its list crossed · as the sizes, or until the list is far below · worker */
+export const crossingsKey = (tenant: Tenant, list: 'parked' | 'held'): string =>
+  `sh:{t:${escapeTenant(tenant)}}:${list}-crossings`
+
+/** hash: subscription → crossing of which there is no notice yet: when, ms, the limit and the size · likewise, or until its notice is published · worker */
+export const limitNoticesKey = (tenant: Tenant, list: 'parked' | 'held'): string =>
+  `sh:{t:${escapeTenant(tenant)}}:${list}-notices`
 
 // Held deliveries: of subscriptions that are paused, or that are received instead of being POSTed (held-store.ts)
 
@@ -119,14 +132,8 @@ export const leasedKey = (subscription: SubscriptionId): string => `sh:{s:${subs
 /** hash: held delivery → its lease and the outcome that a client has reported under it (held-store.ts) · each until a worker has recorded it · api, worker */
 export const reportedKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:reported`
 
-/** hash: the last time that the held deliveries came near their limit · PARKED_RETENTION from then · worker */
-export const heldLimitKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:held-limit`
-
-/** zset: subscription → when it last held a delivery, ms · PARKED_RETENTION and a day from the last one · worker */
-export const holdingSubscriptionsKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:held`
-
-/** hash: how many deliveries may be held before the next count, and the last result · 10 minutes from a count · worker */
-export const heldRoomKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:held-room`
+/** zset: held delivery that a worker parks, because a limit was reached → when another worker does it, ms · as the list above · worker */
+export const parkingKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:parking`
 
 /** zset: permit, or delivery that a worker passed on → when it expires, ms (permit-store.ts) · until the last one expires · worker */
 export const inFlightKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:in-flight`
@@ -136,6 +143,9 @@ export const postedKey = (subscription: SubscriptionId): string => `sh:{s:${subs
 
 /** string: when a script last saw to the three lists with times of a subscription, ms (`keepTime` in prelude.lua) · an hour · worker, api */
 export const clockKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:clock`
+
+/** That key, and the lists. */
+export const timedKeys = (id: SubscriptionId): string[] => [clockKey(id), heldKey(id), inFlightKey(id), postedKey(id)]
 
 /** zset: `[tenant, subscription]` → when a worker looks at its held deliveries next, ms · until none is left · worker, api */
 export const heldLooksKey = (partition: number): string => `sh:{p${partition}}:held`

@@ -7,9 +7,10 @@ import {
   createCheckStore,
   createDeliveryArchive,
   createDeliveryStore,
-  createHeldLimitStore,
   createHeldLooks,
   createHeldStore,
+  createLimitNotices,
+  createOutageStore,
   createOutcomeStore,
   createPermitStore,
   createRejectionStore,
@@ -25,13 +26,13 @@ import { createAdmit } from './endpoint/admit.ts'
 import { createBreaker } from './endpoint/cooldown.ts'
 import { createIsolation } from './endpoint/isolate.ts'
 import { createRecoverRejected } from './endpoint/recover-rejected.ts'
-import { startHeldLimiter } from './held/limit-held.ts'
 import { createLookAtHeld } from './held/look-at-held.ts'
+import { createParkExcess } from './held/park-excess.ts'
 import { CONCURRENT_BATCHES, createRecordOutcomes } from './held/record-outcomes.ts'
 import { createEndpointClient } from './http/endpoint-client.ts'
 import { createPostUnderLease, type Renew } from './http/post-under-lease.ts'
 import { createLimits } from './limits/limits.ts'
-import { startNotices } from './notices/start-notices.ts'
+import { createNotices } from './notices/notices.ts'
 import type { DeliverDeps } from './pipeline/steps.ts'
 import { postponementsMs } from './policy/decide.ts'
 import { startReporting } from './reporting/start-reporting.ts'
@@ -44,7 +45,6 @@ const QUICK_SHARE = 0.5
 /** How long an attempt may take beyond its deadline before its worker counts as dead. */
 const PROBE_SLACK_MS = 5_000
 const HELD_LOOKS_EVERY_MS = 1_000
-const HELD_SWEEP_EVERY_MS = 1_000
 
 /** Starts the parts of the worker in the order of their dependencies. Resolves once it consumes. */
 export async function startWorker(service: Service<WorkerConfig>): Promise<Running> {
@@ -60,7 +60,6 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
       return serviceTopology(waitsMs, { lanes: LANES, deliveryShards, packetShards: shards, others: dueQueues(shards) })
     },
   })
-  const deliveries = createDeliveryStore(redis, retentionOf(config))
   const breakers = createBreakerStore(redis, { failures: config.BREAKER_FAILURES, cooldownMs })
   const subscriptions = createSubscriptionStore(redis, installation.verify)
 
@@ -70,8 +69,24 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   const reporting = startReporting(service, redis)
   shutdown.defer('reporting', reporting.stop)
   const { listener, meter } = reporting
-  const { notices, limiter } = startNotices({ config, redis, subscriptions, broker, meter, log })
-  shutdown.defer('parked limits', () => limiter.stop())
+  const deliveries = createDeliveryStore(redis, retentionOf(config), {
+    ...limitsOf(config),
+    released: (released) => {
+      meter.parkedReleased(released)
+      log.info('parked deliveries exceed their limit', { ...released })
+    },
+  })
+  const archive = createDeliveryArchive(redis)
+  const notices = createNotices({
+    isWanted: async (tenant, eventType) => (await subscriptions.matching(tenant, eventType)).length > 0,
+    outages: createOutageStore(redis),
+    parkedLimits: createLimitNotices(redis, 'parked'),
+    heldLimits: createLimitNotices(redis, 'held'),
+    find: ({ deliveryId }) => archive.find(deliveryId),
+    publish: (event) => broker.publishEvent(event),
+    published: meter.noticePublished,
+    log,
+  })
 
   const breaker = createBreaker(
     breakers,
@@ -108,7 +123,6 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     movedToLane: meter.movedToLane,
     nowMs: clocks.nowMs,
   })
-  const archive = createDeliveryArchive(redis)
   const listed = createHeldStore(redis)
   // A Redis that was emptied has no messages: an outcome must not count as recorded, nor an entry as settled.
   const read = installation.confirmAbsence(
@@ -116,25 +130,13 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     (found) => found.status === 'fulfilled' && found.value.includes(undefined),
   )
   const held = { ...listed, read }
-  const park = limiter.storing(async (...parked: Parameters<DeliverDeps['park']>) => {
+  const park: DeliverDeps['park'] = async (...parked) => {
     await deliveries.park(...parked)
     // Redis may have been emptied during the POST. Then the record would be lost when Redis is restored.
     await installation.verify()
-  })
+  }
   const { noticeParked } = notices
-  const heldLimiter = startHeldLimiter({
-    store: createHeldLimitStore(redis, config.PARKED_RETENTION),
-    held,
-    limits: limitsOf(config),
-    everyMs: HELD_SWEEP_EVERY_MS,
-    notice: notices.heldLimit,
-    park,
-    noticeParked,
-    now: clocks.now,
-    log,
-  })
-  shutdown.defer('held limits', () => heldLimiter.stop())
-  const hold = heldLimiter.storing((...held: Parameters<DeliverDeps['settle']>) => deliveries.settle(...held))
+  const parkExcess = createParkExcess({ held, archive, park, noticeParked, log })
   const permits = createPermitStore(redis, deadlineMs + PROBE_SLACK_MS)
   const limits = createLimits({ ...broker, permits, held, log, ...clocks })
   shutdown.defer('limits', () => limits.ended())
@@ -152,7 +154,8 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     listener,
     retryLater: broker.publishRetry,
     park,
-    settle: (...settled) => (settled[2].state === 'held' ? hold(...settled) : deliveries.settle(...settled)),
+    parkExcess,
+    listAgain: async (...listed) => parkExcess(await deliveries.listAgain(...listed)),
     noticeParked,
     ...createRecoverRejected(archive, createRejectionStore(redis), createStateStore(redis)),
     ...clocks,
@@ -165,6 +168,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     endpoint: look,
     publish: broker.publishBacklogged,
     limits,
+    noticeLimit: notices.noticeHeldLimit,
     waiting: async () => {
       const [backlog, ...due] = await broker.lookAt([Queue.deliveryBacklog, ...dueQueues(shards)])
       return { backlog: backlog?.ready ?? 0, due: due.reduce((sum, queue) => sum + (queue?.ready ?? 0), 0) }

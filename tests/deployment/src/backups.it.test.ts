@@ -13,7 +13,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { renderObjects } from '@switchhook/chart'
-import { canStartRedis, type RedisServer, type RedisServers, redisServers } from '@switchhook/testkit'
+import {
+  canStartRedis,
+  managementEnvironment,
+  type RedisServer,
+  type RedisServers,
+  redisServers,
+} from '@switchhook/testkit'
 import { mountConfigMap } from './mounted-scripts.ts'
 import type { Container } from './workloads.ts'
 
@@ -95,7 +101,7 @@ if (!canStartRedis()) process.stderr.write('NOT TESTED: backups of Redis (redis-
     const here: NodeJS.ProcessEnv = {
       REDIS_HOST: '127.0.0.1',
       REDIS_PORT: String(server.port),
-      MANAGEMENT_URL: process.env['TEST_MANAGEMENT_URL'],
+      ...managementEnvironment(process.env['TEST_MANAGEMENT_URL'] ?? ''),
     }
     const start = ({ command: [program = '', ...args] = [], env = [] }: Container): Promise<Outcome> => {
       const given = env.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value] as const]))
@@ -188,11 +194,11 @@ if (!canStartRedis()) process.stderr.write('NOT TESTED: backups of Redis (redis-
 describe('RabbitMQ', () => {
   const backup = (env: NodeJS.ProcessEnv): Promise<Outcome> =>
     run(process.execPath, [join(infra, 'rabbitmq/backup-definitions.mjs')], { BACKUP_DIR: folder, ...env })
-  const managementUrl = process.env['TEST_MANAGEMENT_URL']
+  const login = managementEnvironment(process.env['TEST_MANAGEMENT_URL'] ?? '')
 
   test('the definitions are saved, and only the newest copies are kept', async () => {
     writeFileSync(join(folder, 'definitions-20260101T000000Z.json'), '{}')
-    const { code, said } = await backup({ MANAGEMENT_URL: managementUrl, BACKUP_KEEP: '1' })
+    const { code, said } = await backup({ ...login, BACKUP_KEEP: '1' })
     expect(code).toBe(0)
     expect(JSON.parse(readFileSync(said, 'utf8'))).toMatchObject({
       queues: expect.any(Array),
@@ -202,9 +208,7 @@ describe('RabbitMQ', () => {
   })
 
   test('a refused user and a wrong address are errors without the password', async () => {
-    const url = new URL(managementUrl ?? '')
-    url.password = 'wrong'
-    const refused = await backup({ MANAGEMENT_URL: url.href })
+    const refused = await backup({ ...login, MANAGEMENT_PASSWORD: 'wrong' })
     expect(refused).toMatchObject({ code: 1, complaint: expect.stringContaining('RabbitMQ answered 401') })
     expect(refused.complaint).not.toContain('wrong')
     expect((await backup({ MANAGEMENT_URL: '' })).complaint).toContain('MANAGEMENT_URL must be')

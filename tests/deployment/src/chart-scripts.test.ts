@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { managementEnvironment } from '@switchhook/testkit'
 import { mountConfigMap } from './mounted-scripts.ts'
 import type { Round } from './stub-network.ts'
 
@@ -136,7 +137,7 @@ esac`,
   const backUpDefinitions = (rounds: readonly Round[]) =>
     run(join(scripts, 'backup-definitions.mjs'), [], rounds, {
       BACKUP_DIR: copies,
-      MANAGEMENT_URL: 'http://user:password@rabbitmq:15672',
+      ...managementEnvironment('http://user:password@rabbitmq:15672'),
     })
   const url = 'http://rabbitmq:15672/api/definitions'
 
@@ -190,7 +191,7 @@ describe('the users of RabbitMQ', () => {
     const passwords = folderOf(mkdtempSync(join(tmpdir(), 'switchhook-passwords-')))
     for (const name of names) writeFileSync(join(passwords, name.replace('switchhook-', '')), passwordOf(name))
     return run(join(scripts, 'create-users.mjs'), [], rounds, {
-      MANAGEMENT_URL: 'http://user:password@rabbitmq:15672',
+      ...managementEnvironment('http://user:password@rabbitmq:15672'),
       USERS: users,
       PASSWORDS: passwords,
     })

@@ -5,10 +5,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Combination, runHelm } from '@switchhook/chart'
 
+type Secrets = Readonly<Record<string, Readonly<Record<string, string>>>>
+
 /** The Secrets whose content Helm looks up in the cluster, so that another content rolls the pods out. */
 async function lookedUp(combination: Combination, overrides: readonly string[] = []): Promise<unknown> {
+  return (await inCluster({}, combination, overrides)).asked
+}
+
+/** Renders the chart in a cluster with these Secrets. */
+async function inCluster(secrets: Secrets, combination: Combination, overrides: readonly string[] = []) {
   const folder = mkdtempSync(join(tmpdir(), 'switchhook-cluster-'))
   const cluster = spawn(process.execPath, [join(import.meta.dirname, 'stub-cluster.ts')], {
+    env: { PATH: process.env['PATH'], SECRETS: JSON.stringify(secrets) },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   try {
@@ -23,8 +31,12 @@ async function lookedUp(combination: Combination, overrides: readonly string[] =
     }
     writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'Config', ...config }))
     // Fails after the templates are executed, because this cluster knows no schema.
-    runHelm(['template', 'switchhook', '--dry-run=server', `--kubeconfig=${file}`], combination, overrides)
-    return await (await fetch(`${url}/asked`)).json()
+    const { stderr } = runHelm(
+      ['template', 'switchhook', '--dry-run=server', `--kubeconfig=${file}`],
+      combination,
+      overrides,
+    )
+    return { stderr, asked: await (await fetch(`${url}/asked`)).json() }
   } finally {
     cluster.kill()
     rmSync(folder, { recursive: true })
@@ -45,5 +57,29 @@ describe('a checksum covers the Secrets that exist before the first installation
     ['development', [], []],
   ])('%s %j', async (combination, overrides, names) => {
     expect(await lookedUp(combination, overrides)).toEqual(names)
+  })
+})
+
+describe('a password that its readers would read differently ends the command before an object changes', () => {
+  const overrides = ['rabbitmq.userSecret=broker']
+  const [redis, broker] = [{ password: 'a"sé c\\ret#' }, { username: 'me', password: 'it is a secret' }]
+
+  test.each([
+    ['redis', 'password', 'secret\n'],
+    ['redis', 'password', ' secret'],
+    ['redis', 'password', '\uFEFFsecret'],
+    ['broker', 'password', 'secret\nwritten\n'],
+    ['broker', 'username', 'secret\r'],
+  ])('%s, %s: %j', async (name, key, value) => {
+    const secrets = { redis, broker, [name]: { ...{ redis, broker }[name], [key]: value } }
+    const { stderr } = await inCluster(secrets, 'production', overrides)
+    expect(stderr).toContain(`the key ${key} of the Secret ${name} must be one line`)
+    expect(stderr.includes('delete pod redis-0')).toBe(name === 'redis')
+    expect(stderr).not.toMatch(/secret\b/)
+  })
+
+  test('quotes, backslashes, blanks and letters of any language are taken', async () => {
+    const { stderr } = await inCluster({ redis, broker }, 'production', overrides)
+    expect(stderr).not.toContain('must be one line')
   })
 })

@@ -22,6 +22,7 @@ import { createSubscriptionStore, openRedis } from '@switchhook/store'
 import {
   aSubscription,
   eventually,
+  managementEnvironment,
   type Receiver,
   type ServiceProcess,
   silentLog,
@@ -73,7 +74,7 @@ async function createUsers(): Promise<readonly string[]> {
   for (const name of Object.keys(BROKER_USERS)) writeFileSync(join(passwords, name), `${PASSWORD}\n`)
   const { stdout } = await promisify(execFile)(process.execPath, [join(scripts, 'create-users.mjs')], {
     env: {
-      MANAGEMENT_URL: managementUrl.href,
+      ...managementEnvironment(managementUrl.href),
       USERS: join(scripts, 'users.json'),
       PASSWORDS: passwords,
       PREFIX,

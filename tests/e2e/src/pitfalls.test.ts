@@ -1,8 +1,5 @@
 import { hasTest, namedTests, readDocs } from './named-tests.ts'
 
-/** Rows of the table of deadlines. */
-const DEADLINES = 24
-
 describe.each([
   ['pitfalls.md', 100],
   ['threats.md', 25],
@@ -25,18 +22,15 @@ describe.each([
 
 describe('the table of deadlines in architecture.md', () => {
   const page = readDocs('architecture.md')
-  const rows =
-    page
-      .split('## Deadlines and outages')[1]
-      ?.match(/^\| (?!time|---).+\|$/gm)
-      ?.slice(0, DEADLINES) ?? []
+  const section = page.split('## Deadlines and outages')[1]?.split('\n## ')[0] ?? ''
+  const rows = [...section.matchAll(/^\| .+ \|$/gm)].map(([row]) => row).slice(2)
 
   test.each(namedTests(rows.join('\n'), page))('"%s" is in %s', (title, path) => {
     expect(hasTest(title, path)).toBe(true)
   })
 
   test('each row says what an outage of each part does, and names a test', () => {
-    expect(rows).toHaveLength(DEADLINES)
+    expect(rows.length).toBeGreaterThan(20)
     expect(rows.map((row) => row.split(' | ').length)).toEqual(rows.map(() => 6))
     expect(rows.filter((row) => namedTests(row, page).length === 0)).toEqual([])
   })

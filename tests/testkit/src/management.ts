@@ -70,6 +70,16 @@ export function openManagement(baseUrl: string, vhost: string) {
   }
 }
 
+/** The address and the login of the management API, as the scripts of `infra/rabbitmq` read them. */
+export function managementEnvironment(address: string): NodeJS.ProcessEnv {
+  const { origin, pathname, username, password } = new URL(address)
+  return {
+    MANAGEMENT_URL: origin + pathname,
+    MANAGEMENT_USERNAME: decodeURIComponent(username),
+    MANAGEMENT_PASSWORD: decodeURIComponent(password),
+  }
+}
+
 type Json = Readonly<Record<string, unknown>>
 
 function toQueueInfo(queue: Json): QueueInfo {

@@ -83,6 +83,29 @@ installation. The others are found only by a later `helm upgrade`, which would r
 {{- toJson $data | sha256sum -}}
 {{- end }}
 
+{{- /*
+Refuses passwords that Redis, RabbitMQ and their clients would read differently, before an object changes. Sees the Secrets
+that exist; Redis checks its own when it starts.
+*/ -}}
+{{- define "switchhook.checkSecrets" -}}
+{{- $v := .Values -}}
+{{- $own := not $v.secrets.developmentDefaults -}}
+{{- $keys := list -}}
+{{- if and $own (eq $v.redis.mode "internal") }}{{ $keys = append $keys (list $v.redis.secret "password" "redis-0") }}{{ end -}}
+{{- if and $own (ne $v.rabbitmq.mode "external") (ne $v.rabbitmq.userSecret "rabbitmq-default-user") -}}
+{{- $pod := ternary "rabbitmq-0" "" (eq $v.rabbitmq.mode "single") -}}
+{{- $keys = concat $keys (list (list $v.rabbitmq.userSecret "username" $pod) (list $v.rabbitmq.userSecret "password" $pod)) -}}
+{{- end -}}
+{{- range $keys -}}
+{{- $secret := index . 0 }}{{ $key := index . 1 }}{{ $pod := index . 2 -}}
+{{- $value := dig "data" $key "" (lookup "v1" "Secret" $.Release.Namespace $secret) | b64dec -}}
+{{- if regexMatch "^[\\s\\x{FEFF}]|[\\x00-\\x1F\\x7F]|\\s$" $value -}}
+{{- $delete := ternary (printf " Then delete the pod %s if it was never ready, because a StatefulSet does not replace it: kubectl --namespace %s delete pod %s" $pod $.Release.Namespace $pod) "" (ne $pod "") -}}
+{{- fail (printf "the key %s of the Secret %s must be one line without white space or a byte order mark around it, such as a final line end. Correct the Secret, and run this command again.%s" $key $secret $delete) -}}
+{{- end -}}
+{{- end -}}
+{{- end }}
+
 {{- define "switchhook.secretsChecksum" -}}
 {{- $v := .Values -}}
 {{- $rabbitmq := ternary $v.rabbitmq.external.urlSecret ($v.rabbitmq.usersSecret | default $v.rabbitmq.userSecret) (eq $v.rabbitmq.mode "external") -}}
@@ -159,15 +182,15 @@ amqp://rabbitmq.{{ .Release.Namespace }}.svc:5672
 {{- end -}}
 {{- end }}
 
-{{- /* MANAGEMENT_URL: RabbitMQ's HTTP API as the administrator of rabbitmq.userSecret. TLS needs the mount /etc/amqp-ca. */ -}}
+{{- /* MANAGEMENT_…: RabbitMQ's HTTP API, and the administrator of rabbitmq.userSecret. TLS needs the mount /etc/amqp-ca. */ -}}
 {{- define "switchhook.managementUrl" -}}
 {{- $tls := .Values.rabbitmq.tls.enabled -}}
-- name: RABBITMQ_USERNAME
+- name: MANAGEMENT_USERNAME
   valueFrom: { secretKeyRef: { name: {{ .Values.rabbitmq.userSecret }}, key: username } }
-- name: RABBITMQ_PASSWORD
+- name: MANAGEMENT_PASSWORD
   valueFrom: { secretKeyRef: { name: {{ .Values.rabbitmq.userSecret }}, key: password } }
 - name: MANAGEMENT_URL
-  value: {{ ternary "https" "http" $tls }}://$(RABBITMQ_USERNAME):$(RABBITMQ_PASSWORD)@rabbitmq.{{ .Release.Namespace }}.svc:{{ ternary "15671" "15672" $tls }}
+  value: {{ ternary "https" "http" $tls }}://rabbitmq.{{ .Release.Namespace }}.svc:{{ ternary "15671" "15672" $tls }}
 {{- if $tls }}
 - { name: NODE_EXTRA_CA_CERTS, value: /etc/amqp-ca/ca.crt }
 {{- end }}

@@ -132,3 +132,29 @@ test('thousands of faults below a long name cost little memory and time', () => 
   expect(pointers.length).toBeGreaterThan(0)
   expect(pointers.join('').length).toBeLessThan(500_000)
 })
+
+describe('a body of thousands of faults', () => {
+  const count = 8_000
+  const strict = compileSchema<unknown>({
+    type: 'object',
+    required: ['url'],
+    additionalProperties: false,
+    properties: {
+      url: { type: 'string', minLength: 1 },
+      eventTypes: { type: 'array', items: { enum: ['call.status', 'agent.status'] } },
+    },
+  })
+  const names = Object.fromEntries(Array.from({ length: count }, (_, i) => [`eventType${i}`, '']))
+
+  test('names the first ten of each kind, and none of another kind is lost', () => {
+    const result = strict({ ...names, url: '', eventTypes: Array.from({ length: count }, () => 'x') })
+    const faults = result.ok ? [] : result.faults
+    expect(faults).toHaveLength(21)
+    expect(faults).toContainEqual({ pointer: '/url', detail: 'must not be empty' })
+    expect(faults).toContainEqual({
+      pointer: '/eventType9',
+      detail: 'is not a known field; did you mean "eventTypes"?',
+    })
+    expect(faults).toContainEqual({ pointer: '/eventTypes/9', detail: 'must be one of call.status, agent.status' })
+  })
+})

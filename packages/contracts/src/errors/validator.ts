@@ -34,7 +34,7 @@ ajv.addFormat('uuid', isGuid)
 ajv.addFormat('date-time', isTime)
 
 /**
- * A check by a JSON Schema (2020-12) that lists every fault and leaves the value as it is. The schema is compiled for the
+ * A check by a JSON Schema (2020-12) that lists the first faults of each rule and leaves the value as it is. The schema is compiled for the
  * first value: processes start faster, and most need few of the schemas that they import.
  */
 export function compileSchema<T>(schema: AnySchemaObject): (value: unknown) => Validation<T> {
@@ -42,7 +42,7 @@ export function compileSchema<T>(schema: AnySchemaObject): (value: unknown) => V
   return (value) => {
     validate ??= ajv.compile<T>(schema)
     if (validate(value)) return { ok: true, value }
-    return { ok: false, faults: toFaults(shortEnough(validate.errors ?? [])) }
+    return { ok: false, faults: toFaults(first(validate.errors ?? [])) }
   }
 }
 
@@ -52,10 +52,20 @@ export function compileSchema<T>(schema: AnySchemaObject): (value: unknown) => V
  */
 const MAX_PATHS = 256 * 1024
 
-/** The first errors: at least one, so that no invalid value looks valid. */
-function shortEnough(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+/** Errors of one rule of a schema. A hostile body can break one, such as that against unknown fields, thousands of times. */
+const MAX_PER_RULE = 10
+
+/** The first errors of each rule: at least one, so that no invalid value looks valid. */
+function first(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   let left = MAX_PATHS
-  return errors.filter(({ instancePath }, at) => (left -= instancePath.length) >= 0 || at === 0)
+  const byRule = new Map<string, number>()
+  return errors.filter(({ instancePath, schemaPath }, at) => {
+    const ofRule = (byRule.get(schemaPath) ?? 0) + 1
+    byRule.set(schemaPath, ofRule)
+    if (ofRule > MAX_PER_RULE) return false
+    left -= instancePath.length
+    return left >= 0 || at === 0
+  })
 }
 
 const RFC_3339 = /^(\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i

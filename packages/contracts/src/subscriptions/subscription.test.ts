@@ -1,5 +1,5 @@
 import { newSubscriptionId } from '../ids.ts'
-import { isPaused, receives, type SubscribedType } from './subscription.ts'
+import { distinctTypes, isPaused, receives, type SubscribedType } from './subscription.ts'
 
 test.each<[string, readonly SubscribedType[], boolean, boolean]>([
   ['an enabled one that names the type receives it', ['agent.status', 'call.status'], true, true],
@@ -27,4 +27,9 @@ test.each([
   [{ paused: true, pausedUntil: '2026-11-20T11:00:00.000Z' }, true],
 ] as const)('at noon, %j is paused: %j', (settings, expected) => {
   expect(isPaused(settings, Date.parse('2026-11-20T12:00:00.000Z'))).toBe(expected)
+})
+
+test('types are stored without repetitions, and the sign for all types alone', () => {
+  expect(distinctTypes(['*', 'call.status'])).toEqual(['*'])
+  expect(distinctTypes(['agent.status', 'call.status', 'agent.status'])).toEqual(['agent.status', 'call.status'])
 })

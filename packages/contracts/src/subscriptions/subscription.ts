@@ -1,4 +1,4 @@
-import type { EventType } from '../events/event.ts'
+import { EVENT_TYPES, type EventType } from '../events/event.ts'
 import type { SubscriptionId, Tenant } from '../ids.ts'
 import type { SubscriptionFilter } from './filter/filter.ts'
 import type { Signing } from './signing.ts'
@@ -44,6 +44,14 @@ export interface Subscription {
   /** Not shown to clients. Absent: its deliveries are not signed. */
   readonly signing?: Signing
 }
+
+/** As stored: without repetitions, and `*` alone. */
+export const distinctTypes = (asked: readonly SubscribedType[]): SubscribedType[] =>
+  asked.includes(ALL_TYPES) ? [ALL_TYPES] : [...new Set(asked)]
+
+/** The event types that a list stands for, in the order of `EVENT_TYPES`. */
+export const coveredTypes = (wanted: readonly SubscribedType[]): EventType[] =>
+  EVENT_TYPES.filter((type) => wanted.includes(type) || wanted.includes(ALL_TYPES))
 
 /** Whether an event of this type and of the subscription's tenant causes a delivery. */
 export const receives = (

@@ -23,7 +23,7 @@ export function createBrokerNodes(urls: readonly string[], random: () => number 
 }
 
 /** Always sets every field: `next` assigns over the previous node, and a missing field would keep its value. */
-function toConnectOptions(url: string): Options.Connect {
+export function toConnectOptions(url: string): Options.Connect {
   const { protocol, hostname, port, username, password, pathname, searchParams } = new URL(url)
   const number = (name: string): number | undefined =>
     searchParams.has(name) ? Number(searchParams.get(name)) : undefined

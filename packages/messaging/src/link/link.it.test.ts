@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { eventually, startTcpProxy, type TcpProxy, type TestBroker, testBroker } from '@switchhook/testkit'
 import { recordingLog } from '../testing/recording.ts'
 import { type Link, openLink } from './link.ts'
-import type { Session } from './session.ts'
+import { connectToAny, type Session } from './session.ts'
 
 let server: TestBroker
 let proxy: TcpProxy
@@ -156,6 +156,12 @@ describe('RabbitMQ that refuses a connection', () => {
       message: accepted,
       error: expect.stringMatching(/vhost \S*missing\S* not found/),
     })
+  })
+
+  test('a password outside of ASCII is the same one for every connection', async () => {
+    await server.management.call('PUT', `users/${user}`, { password: 'sécret/日本', tags: '' })
+    const model = await connectToAny({ url: asUser(user, encodeURIComponent('sécret/日本')) }, 'test')
+    await model.close()
   })
 
   test('a wrong password is a refused login', async () => {

@@ -1,6 +1,7 @@
 import { Unavailable } from '@switchhook/contracts'
 import { answerWithin, type ServerAddress } from '@switchhook/runtime'
 import type { Channel, ChannelModel } from 'amqplib'
+import { toConnectOptions } from './broker-nodes.ts'
 import { connect } from './connect.ts'
 
 /** Where RabbitMQ is. Several URLs are the nodes of one cluster. */
@@ -28,7 +29,7 @@ export async function connectToAny(
   let cause: unknown
   for (const url of [urls].flat()) {
     try {
-      const model = await connect(url, {
+      const model = await connect(toConnectOptions(url), {
         timeout: timeoutMs,
         noDelay: true,
         clientProperties: { connection_name: name },

@@ -79,6 +79,7 @@ describe('a request that is not genuine is answered 401, and the reason says wha
 test('each of several secrets fits, and a function is asked for them again after a failure', async () => {
   const both = observed({ secrets: [OTHER_SECRET, SECRET] })
   expect(await both.send()).toEqual([204, ''])
+  expect(await observed({ secrets: () => [OTHER_SECRET, SECRET] }).send()).toEqual([204, ''])
 
   const answers = [Promise.reject(new Error('vault is away')), Promise.resolve([SECRET])]
   const { send, errors } = observed({ secrets: () => answers.shift() ?? Promise.reject(new Error('asked too often')) })

@@ -1,7 +1,7 @@
 -- Adds a parked delivery to its subscription's list and removes entries older than the retention.
--- KEYS    1 parked
+-- KEYS    1 parked   2 parked-limit
 -- ARGV    1 '<delivery>:<run>'   2 retention in ms
--- result  when it was first added, in µs; unique within the list, so that it can be a cursor
+-- result  when it was first added, in µs; unique within the list, so that it can be a cursor   the size of the list
 local since = redis.call('ZSCORE', KEYS[1], ARGV[1])
 if not since then
   local time = redis.call('TIME')
@@ -15,4 +15,4 @@ if not since then
   redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', digits(now - ARGV[2] * 1000))
 end
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
-return since
+return { since, parkedSize(KEYS[1], KEYS[2]) }

@@ -2,15 +2,16 @@
 -- copy of its message still finds it settled.
 -- KEYS    1 record   2 body
 -- ARGV    1 the run that was parked   2 how long the record is still kept, in ms; '' for no change
--- result  1 released; 0 this run is not parked (any more), so nothing was changed
+-- result  1 released; 0 this run is parked no longer; 2 it is not parked yet, or has no record any more. Then nothing was changed
 local run, state = string.match(redis.call('GETRANGE', KEYS[1], 0, 47), '^(%d+) %-?%d+ (%a+)')
-local parkedRun = tonumber(run)
+local ended = tonumber(run or 0)
 if state == 'unsent' then
-  parkedRun = parkedRun - 1
-elseif state ~= 'parked' then
-  return 0
+  ended = ended - 1
 end
-if parkedRun ~= tonumber(ARGV[1]) then
+local isParked = state == 'parked' or state == 'unsent'
+if ended < tonumber(ARGV[1]) or ended == tonumber(ARGV[1]) and (state == 'waiting' or state == 'pending') then
+  return 2
+elseif ended > tonumber(ARGV[1]) or not isParked then
   return 0
 end
 redis.call('UNLINK', KEYS[2])

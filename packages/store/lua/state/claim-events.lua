@@ -2,7 +2,7 @@
 -- Claims outbox entries of one partition for a relay: those of dead relays and those that were given back, then new ones.
 -- Allowed while Redis is over `maxmemory`, because draining the outbox frees memory.
 -- KEYS    1 outbox
--- ARGV    1 group   2 this relay   3 most entries   4 idle time in ms after which another relay counts as dead
+-- ARGV    1 group   2 name of the relays   3 most entries   4 idle time in ms after which a relay counts as dead
 -- result  flat list of entry id, event JSON
 local outbox, group, relay, max, idle = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
 

@@ -1,6 +1,6 @@
 -- Writes records, events and timers in one step, all or nothing. Claims the events for a relay, if one is named.
 -- KEYS    1 outbox   2 timers   3 payloads of the timers   4… the records, in the order of ARGV
--- ARGV    1 counts as 'records events timers'   2 group of the relays   3 relay that claims the events ('': none)
+-- ARGV    1 counts as 'records events timers'   2 group of the relays   3 name of the relays, to claim the events ('': no)
 --         4 idle time in ms after which a relay counts as dead
 --         then per record: expected version (0: it must not exist), '<next version>:<value>', time to live in ms
 --         (0: for ever)

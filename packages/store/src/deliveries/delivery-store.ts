@@ -1,16 +1,5 @@
 import type { Attempt, Delivery, ParkedCause, ParkedReason } from '@switchhook/contracts'
-import {
-  bodyKey,
-  clockKey,
-  type Endpoint,
-  heldKey,
-  heldMessageKey,
-  inFlightKey,
-  leasedKey,
-  ledgerKey,
-  postedKey,
-  recordKey,
-} from '../keys.ts'
+import { bodyKey, type Endpoint, heldMessageKey, ledgerKey, recordKey } from '../keys.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
 import { oncePerTick, stringsPerTick } from '../redis/shared-reads.ts'
 import {
@@ -28,9 +17,10 @@ import {
   viewJson,
   viewOf,
 } from './delivery-record.ts'
+import { createHeldList, type HeldExcess } from './held-list.ts'
 import { createHeldLooks } from './held-looks.ts'
 import { heldMessageOf, parseHeldMessage } from './held-message.ts'
-import { createParkedIndex } from './parked-index.ts'
+import { createParkedList, type ParkedLimits } from './parked-list.ts'
 
 /** How long a record is kept after its last change. */
 export interface DeliveryRetention {
@@ -80,10 +70,15 @@ function ledgerIn(stored: string, key: string): Ledger | undefined {
 
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>
 
-/** The ledger, as the worker reads and writes it. It makes repeated messages harmless. */
-export function createDeliveryStore(redis: Redis, retention: DeliveryRetention) {
-  const index = createParkedIndex(redis)
-  const looks = createHeldLooks(redis)
+const UNLIMITED: ParkedLimits = { perSubscription: 1_000_000_000, perTenant: 1_000_000_000, released: () => {} }
+
+/**
+ * The ledger, as the worker reads and writes it. It makes repeated messages harmless.
+ * @param limits of the parked, and of the held, deliveries
+ */
+export function createDeliveryStore(redis: Redis, retention: DeliveryRetention, limits = UNLIMITED) {
+  const parkedList = createParkedList(redis, retention, limits)
+  const heldList = createHeldList(redis, createHeldLooks(redis), retention.parkedRetentionMs, limits)
 
   function keptMs(state: DeliveryState): number {
     if (state === 'waiting') return retention.waitingRetentionMs
@@ -134,26 +129,11 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention) 
     }
   }
 
-  /**
-   * Resolves to whether nothing else was listed.
-   * @param isKnown it may be listed or leased already, and then stays so
-   */
-  async function list(
-    endpoint: Endpoint & Pick<Delivery, 'deliveryId'>,
-    dueAtMs: number,
-    isKnown: boolean,
-  ): Promise<boolean> {
-    const { subscriptionId: id } = endpoint
-    const keys = [heldKey(id), leasedKey(id), clockKey(id), inFlightKey(id), postedKey(id)]
-    const args = [endpoint.deliveryId, Math.floor(dueAtMs), retention.parkedRetentionMs, isKnown ? 1 : 0]
-    return (await runScript(redis, 'held/add-held', keys, args)) === 1
-  }
-
   async function hold(
     delivery: Delivery,
     attempt: Attempt | null,
     { slot, next, dueInMs, lookInMs }: Extract<Settlement, { state: 'held' }>,
-  ): Promise<void> {
+  ): Promise<readonly HeldExcess[]> {
     const { postponed: _, ...rest } = delivery
     // Redis' clock decides when it is due.
     const dueAtMs = Math.floor(await redis.nowMs()) + dueInMs
@@ -165,17 +145,17 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention) 
     const isWritten = (await write(delivery, attempt, view, { next, held })).replaced !== undefined
     // After the ledger: a reader removes an entry whose message the ledger does not name. A worker that dies in between gets
     // the settled message again, and `listAgain` follows.
-    const isFirst = isWritten && (await list(delivery, dueAtMs, false))
-    if (!isWritten) await listAgain(delivery)
-    await looks.askFor(delivery, isFirst ? firstLookMs(lookInMs) : lookInMs)
+    if (!isWritten) return await listAgain(delivery)
+    const lookAfterMs = (isFirst: boolean): number => (isFirst ? firstLookMs(lookInMs) : lookInMs)
+    return await heldList.add(delivery, { dueAtMs, isKnown: false, lookInMs: lookAfterMs })
   }
 
   /** Lists a held delivery again, if a worker died before it was listed. For messages that are settled. */
-  async function listAgain(message: Pick<MessageIdentity, 'deliveryId'> & Endpoint): Promise<void> {
+  async function listAgain(message: Pick<MessageIdentity, 'deliveryId'> & Endpoint): Promise<readonly HeldExcess[]> {
     const stored = await redis[run]((commands) => commands.getBuffer(heldMessageKey(message.deliveryId)))
-    if (stored === null) return
-    await list(message, parseHeldMessage(stored).dueAtMs, true)
-    await looks.askFor(message, 0)
+    if (stored === null) return []
+    const { dueAtMs } = parseHeldMessage(stored)
+    return await heldList.add(message, { dueAtMs, isKnown: true, lookInMs: () => 0 })
   }
 
   /** One command for each key, so that a primary of a cluster that is away fails its own deliveries only. */
@@ -235,8 +215,9 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention) 
      * acknowledgement always counts, even if another worker parked the same run meanwhile.
      * @param delivery the consumed delivery, with its own POST counted in `attempt`
      * @param attempt null if no POST was made
+     * @returns held deliveries that have to be parked, because this one is held, too
      */
-    async settle(delivery: Delivery, attempt: Attempt | null, settlement: Settlement): Promise<void> {
+    async settle(delivery: Delivery, attempt: Attempt | null, settlement: Settlement): Promise<readonly HeldExcess[]> {
       if (settlement.state === 'held') return await hold(delivery, attempt, settlement)
       const { next, ...outcome } = { next: undefined, ...settlement }
       const view = viewOf(delivery, attempt, { ...outcome, slot: delivery.slot + (next?.postponed === 0 ? 1 : 0) })
@@ -245,10 +226,11 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention) 
       if (isFirst && ledgerWithoutRecordMs(delivery) === 0) {
         const ledger: Ledger = { run: delivery.run, slot: delivery.slot, state: view.state, attempt: view.attempt }
         const record = recordText(ledger, view, [attempt])
-        if (await writeFirst({ key: recordKey(delivery.deliveryId), record })) return
+        if (await writeFirst({ key: recordKey(delivery.deliveryId), record })) return []
       }
       const { replaced } = await write(delivery, attempt, view, { next })
-      if (replaced === 'parked') await index.remove(delivery)
+      if (replaced === 'parked') await parkedList.remove(delivery)
+      return []
     },
     /** Stores the delivery with its body, lists it under its subscription, and settles the slot. Can be repeated. */
     async park(
@@ -258,15 +240,16 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention) 
       parkedCause?: ParkedCause,
     ): Promise<void> {
       // List it first: a crash in between leaves an entry that readers skip, not a parked delivery that is never listed.
-      const parkedAt = await index.add(delivery, retention.parkedRetentionMs)
+      const added = await parkedList.add(delivery)
       const view = viewOf(delivery, attempt, {
         state: 'parked',
         parkedReason,
-        parkedAt,
+        parkedAt: added.parkedAt,
         ...(parkedCause && { parkedCause }),
       })
       const { ledger } = await write(delivery, attempt, view, { body: delivery.body })
-      if (ledger.state !== 'parked' || ledger.run !== delivery.run) await index.remove(delivery)
+      if (ledger.state !== 'parked' || ledger.run !== delivery.run) await parkedList.remove(delivery)
+      await parkedList.cut(delivery, added)
     },
   }
 }

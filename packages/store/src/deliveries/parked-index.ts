@@ -1,5 +1,5 @@
 import { type Delivery, parseDeliveryId, type SubscriptionId } from '@switchhook/contracts'
-import { parkedKey } from '../keys.ts'
+import { parkedKey, parkedLimitKey } from '../keys.ts'
 import { collectPage, createTimeCursor, isoTime, listingOf, type RangeQuery, type ScoredEntry } from '../paging.ts'
 import { type Redis, run, runScript } from '../redis/redis.ts'
 import type { StoredRecord } from './delivery-record.ts'
@@ -18,10 +18,11 @@ const cursors = createTimeCursor('')
 
 /** The list of a subscription's parked deliveries. Entries may be stale; a delivery's record decides if it is parked. */
 export const createParkedIndex = (redis: Redis) => ({
-  /** Resolves to the time of the first addition (ISO 8601, UTC). */
-  async add(delivery: ParkedRun, retentionMs: number): Promise<string> {
-    const keys = [parkedKey(delivery.subscriptionId)]
-    return isoTime(await runScript(redis, 'deliveries/add-parked', keys, [memberOf(delivery), retentionMs]))
+  /** Resolves to the time of the first addition (ISO 8601, UTC), and the size of the list afterwards. */
+  async add(delivery: ParkedRun, retentionMs: number) {
+    const keys = [parkedKey(delivery.subscriptionId), parkedLimitKey(delivery.subscriptionId)]
+    const [since, size] = await runScript(redis, 'deliveries/add-parked', keys, [memberOf(delivery), retentionMs])
+    return { parkedAt: isoTime(since), size }
   },
   async remove(delivery: ParkedRun): Promise<void> {
     await redis[run]((commands) => commands.zrem(parkedKey(delivery.subscriptionId), memberOf(delivery)))

@@ -15,9 +15,11 @@ import {
   heldMessageKey,
   inFlightKey,
   leasedKey,
+  parkingKey,
   postedKey,
   recordKey,
   reportedKey,
+  timedKeys,
 } from '../keys.ts'
 import { scoredEntries } from '../paging.ts'
 import type { Commands } from '../redis/commands.ts'
@@ -55,7 +57,12 @@ export function leaseTimes(lease: string): { readonly beganAtMs: number; readonl
   return { endsAtMs, beganAtMs: endsAtMs - Number(lease.slice(-3)) * SECOND_MS }
 }
 
-const listsOf = (id: SubscriptionId) => [heldKey(id), leasedKey(id), clockKey(id), inFlightKey(id), postedKey(id)]
+/** What was reported under a lease goes with it. */
+const KEYS_OF = {
+  held: (id: SubscriptionId) => [heldKey(id)],
+  leased: (id: SubscriptionId) => [leasedKey(id), reportedKey(id)],
+  parking: (id: SubscriptionId) => [parkingKey(id)],
+}
 
 export type HeldStore = ReturnType<typeof createHeldStore>
 
@@ -93,10 +100,10 @@ export function createHeldStore(redis: Redis) {
   }
 
   /** Removes entries from a list, unless they have changed since they were read. */
-  async function remove(id: SubscriptionId, list: 'held' | 'leased', entries: readonly HeldEntry[]): Promise<void> {
+  async function remove(id: SubscriptionId, list: keyof typeof KEYS_OF, entries: readonly HeldEntry[]): Promise<void> {
     if (entries.length === 0) return
     const args = entries.flatMap(({ deliveryId, score }) => [deliveryId, score])
-    await runScript(redis, 'held/remove-held', list === 'held' ? [heldKey(id)] : [leasedKey(id), reportedKey(id)], args)
+    await runScript(redis, 'held/remove-held', KEYS_OF[list](id), args)
   }
 
   return {
@@ -125,7 +132,8 @@ export function createHeldStore(redis: Redis) {
       const { subscriptionId: id } = endpoint
       // Asked for first: a lease that no worker looks at would never end. A second later: the lease has not begun yet.
       await looks.askFor(endpoint, (leaseSeconds + 1) * SECOND_MS)
-      const [, ...reply] = await runScript(redis, 'held/lease-held', listsOf(id), [most, leaseSeconds])
+      const keys = [heldKey(id), leasedKey(id), clockKey(id), inFlightKey(id), postedKey(id)]
+      const [, ...reply] = await runScript(redis, 'held/lease-held', keys, [most, leaseSeconds])
       const entries = heldEntriesOf(reply)
       const found = await read(entries.map(({ deliveryId }) => deliveryId))
       const gone = entries.filter((_, i) => found[i] === undefined)
@@ -198,18 +206,26 @@ export function createHeldStore(redis: Redis) {
     ): Promise<readonly HeldEntry[]> => until(heldKey(id), (nowMs) => nowMs, offset, most),
     lapsed: (id: SubscriptionId, most: number): Promise<readonly HeldEntry[]> =>
       until(leasedKey(id), (nowMs) => `${nowMs}999`, 0, most),
+    /** Those that a worker was to park, and has not. */
+    unparked: (id: SubscriptionId, most: number): Promise<readonly HeldEntry[]> =>
+      until(parkingKey(id), (nowMs) => nowMs, 0, most),
     /** When the first of each list is due or ends, ms since 1970, and what time Redis has. One round trip. */
     async next(id: SubscriptionId) {
-      const [, nowMs, [, dueAt], [, lease]] = await pipeline(redis, (commands) => [
-        commands.runScript('held/keep-time', [clockKey(id), heldKey(id), inFlightKey(id), postedKey(id)], []),
+      const [, nowMs, [, dueAt], [, lease], [, parkedBy]] = await pipeline(redis, (commands) => [
+        commands.runScript('held/keep-time', timedKeys(id), []),
         commands.nowMs(),
         commands.zrange(heldKey(id), '0', '0', 'WITHSCORES'),
         commands.zrange(leasedKey(id), '0', '0', 'WITHSCORES'),
+        commands.zrange(parkingKey(id), '0', '0', 'WITHSCORES'),
       ])
+      const lapsesAtMs = Math.min(
+        lease === undefined ? Infinity : leaseTimes(lease).endsAtMs,
+        parkedBy === undefined ? Infinity : Number(parkedBy),
+      )
       return {
         nowMs,
         dueAtMs: dueAt === undefined ? null : Number(dueAt),
-        lapsesAtMs: lease === undefined ? null : leaseTimes(lease).endsAtMs,
+        lapsesAtMs: lapsesAtMs === Infinity ? null : lapsesAtMs,
       }
     },
     /** Has a worker look immediately. Call it when a subscription that holds deliveries was changed or deleted. */

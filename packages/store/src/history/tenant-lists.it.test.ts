@@ -1,7 +1,6 @@
 import { type Delivery, newEventId, newSubscriptionId, type SubscriptionId, type Tenant } from '@switchhook/contracts'
 import { aSubscription } from '@switchhook/testkit'
 import { array, assert, asyncProperty, constantFrom, integer } from 'fast-check'
-import { createParkedLimitStore } from '../deliveries/parked-limit-store.ts'
 import {
   delivered,
   deliveryOf,
@@ -33,8 +32,6 @@ const parkedLists = () => createTenantParked(world.redis)
 const any = (): boolean => true
 
 async function park(delivery: Delivery, attempt = failed(delivery)): Promise<Delivery> {
-  const limits = { parkedRetentionMs: HOUR_MS, settledRetentionMs: HOUR_MS }
-  await createParkedLimitStore(world.redis, limits).register(delivery)
   const reason = attempt.status === 410 ? 'rejected' : 'exhausted'
   await world.store.park(delivery, attempt, reason)
   return delivery

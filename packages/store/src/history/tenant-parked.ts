@@ -1,7 +1,6 @@
 import { type Attempt, parseSubscriptionId, type SubscriptionId, type Tenant } from '@switchhook/contracts'
 import { type ListedDelivery, readListed } from '../deliveries/listed-delivery.ts'
 import { isParked, type ParkedEntry, toEntry } from '../deliveries/parked-index.ts'
-import { shareOf } from '../deliveries/tenant-room.ts'
 import { bodyKey, parkedKey, parkingSubscriptionsKey, subscriptionsKey } from '../keys.ts'
 import {
   collectPage,
@@ -15,6 +14,7 @@ import {
 import { chunksOf, inChunks } from '../redis/in-chunks.ts'
 import { pipeline, type Redis, run } from '../redis/redis.ts'
 import { byPlace, type Chunk, type MergeEntry, mergeLists } from './merge-lists.ts'
+import { shareOf } from './share-of.ts'
 
 export interface TenantParkedQuery extends RangeQuery {
   /** Absent: every subscription of the tenant. */

@@ -20,21 +20,21 @@ export interface ScriptReplies {
     rejected: string,
   ][]
   'breaker/release-probe': void
-  'deliveries/add-parked': string
+  'deliveries/add-parked': [since: string, size: number]
   'deliveries/begin-redelivery': string | null
   'deliveries/confirm-redelivery': void
   'deliveries/count-parked': [count: number, withoutBody: number, dropped: number, bodiesUntil: string]
-  'deliveries/find-excess-parked': [count: number, drop: string[], bodies: string[]]
-  'deliveries/note-parked-count': void
-  'deliveries/note-released-parked': number
-  'deliveries/release-parked': 0 | 1
+  'deliveries/find-excess-parked': [size: number, now: string, drop: string[], bodies: string[]]
+  'deliveries/note-released-parked': [dropped: number, size: number]
+  'deliveries/note-size':
+    | [isDue: 0 | 1, over: number, longest: string, keep: number, cut: string]
+    | [isDue: 0 | 1, over: number]
+  'deliveries/release-parked': 0 | 1 | 2
   'deliveries/settle-delivery': string | null
-  'deliveries/spend-parked-room': [whole: string, isCountDue: 0 | 1]
   'deliveries/write-first-records': string[]
-  'held/add-held': 0 | 1
+  'held/add-held': [isFirst: 0 | 1, size: number, lease: string, ...claimed: string[]]
   'held/ask-look': void
   'held/claim-looks': string[]
-  'held/count-held': number
   'held/finish-look': void
   'held/forget-message': void
   'held/keep-time': void
@@ -46,6 +46,7 @@ export interface ScriptReplies {
   'history/index-pending': void
   'installation/write-installation': void
   'permits/take-permit': 0 | 1
+  'redis/delete-field-if-equal': void
   'redis/delete-if-equal': void
   'redis/mark-reported': void
   'requests/append-audit': void
@@ -58,9 +59,7 @@ export interface ScriptReplies {
   'state/claim-timers': string[]
   'state/commit-state': [written: 0 | 1, ...entries: string[]]
   'state/finish-timers': void
-  'state/remove-idle-relays': number
   'state/remove-sent-events': void
-  'state/take-back-events': void
   'state/note-uptime': void
   'statistics/add-counts': string[]
   'state/take-lease': 0 | 1

@@ -22,24 +22,24 @@ const idsOf = (entries: readonly (OutboxEntry | PlatformEvent)[]): string[] =>
   entries.map((entry) => ('event' in entry ? entry.event.eventId : entry.eventId)).toSorted()
 
 /** Makes the relays that hold entries of this tenant look silent for this long. */
-async function silence(tenant: string, consumer: string, idleMs: number): Promise<void> {
+async function silence(tenant: string, idleMs: number): Promise<void> {
   const key = outboxKey(partitionOf(tenant))
   await redis[run](async (commands) => {
-    const pending = (await commands.xpending(key, 'relay', '-', '+', 100, consumer)) as [string][]
+    const pending = (await commands.xpending(key, 'relay', '-', '+', 100)) as [string][]
     const ids = pending.map(([id]) => id)
-    await commands.xclaim(key, 'relay', consumer, 0, ...ids, 'IDLE', idleMs, 'JUSTID')
+    await commands.xclaim(key, 'relay', 'relay', 0, ...ids, 'IDLE', idleMs, 'JUSTID')
   })
 }
 
 test('an empty outbox has nothing to claim', async () => {
-  const outbox = createOutbox(redis, 'relay-1')
+  const outbox = createOutbox(redis)
   expect(await outbox.claim(10)).toEqual([])
   expect(await outbox.backlog()).toBe(0)
 })
 
 test('the events of all tenants are claimed, each once and never more than requested', async () => {
   const events = [...(await commit('acme', 7)), ...(await commit('globex', 5)), ...(await commit(null, 3))]
-  const outbox = createOutbox(redis, 'relay-1')
+  const outbox = createOutbox(redis)
   const claimed: OutboxEntry[] = []
   for (let batch = await outbox.claim(4); batch.length > 0; batch = await outbox.claim(4)) {
     expect(batch.length).toBeLessThanOrEqual(4)
@@ -54,7 +54,7 @@ test('a claim that is smaller than the number of tenants starves none of them', 
   const tenants = ['acme', 'globex', 'initech']
   expect(new Set(tenants.map(partitionOf)).size).toBe(tenants.length)
   for (const tenant of tenants) await commit(tenant, 20)
-  const outbox = createOutbox(redis, 'relay-1')
+  const outbox = createOutbox(redis)
   const served: (string | null | undefined)[] = []
   while (served.length < tenants.length) {
     const batch = await outbox.claim(1)
@@ -66,7 +66,7 @@ test('a claim that is smaller than the number of tenants starves none of them', 
 
 test('the backlog includes events that are claimed but not sent', async () => {
   await commit('acme', 3)
-  const outbox = createOutbox(redis, 'relay-1')
+  const outbox = createOutbox(redis)
   const [first] = await outbox.claim(2)
   expect(await outbox.backlog()).toBe(3)
   await outbox.sent(first ? [first] : [])
@@ -74,7 +74,7 @@ test('the backlog includes events that are claimed but not sent', async () => {
 })
 
 test('the oldest event is found in any partition', async () => {
-  const outbox = createOutbox(redis, 'relay-1')
+  const outbox = createOutbox(redis)
   expect(await outbox.oldestMs()).toBe(0)
   await commit('acme', 1)
   const [old] = await outbox.claim(1)
@@ -91,7 +91,7 @@ test('the oldest event is found in any partition', async () => {
 
 test('events that were given back are claimed again immediately, by any relay, and before new ones', async () => {
   const [first] = await commit('acme', 1)
-  const [one, two] = [createOutbox(redis, 'relay-1'), createOutbox(other, 'relay-2')]
+  const [one, two] = [createOutbox(redis), createOutbox(other)]
   const claimed = await one.claim(10)
   const [second] = await commit('acme', 1)
   await one.giveBack(claimed)
@@ -101,7 +101,7 @@ test('events that were given back are claimed again immediately, by any relay, a
 
 test('two relays that claim at the same time get different entries, and together all of them', async () => {
   const events = await commit('acme', 200)
-  const [mine, theirs] = [createOutbox(redis, 'relay-1'), createOutbox(other, 'relay-2')]
+  const [mine, theirs] = [createOutbox(redis), createOutbox(other)]
   const batches = await Promise.all([mine.claim(60), theirs.claim(60)])
   const rest = await Promise.all(
     [mine, theirs].map(async (outbox, i) => {
@@ -115,25 +115,17 @@ test('two relays that claim at the same time get different entries, and together
 
 test('the entries of a dead relay are taken over once it has been silent for 11 s, not before', async () => {
   const events = await commit('acme', 5)
-  const [dead, heir] = [createOutbox(other, 'relay-dead'), createOutbox(redis, 'relay-heir')]
+  const [dead, heir] = [createOutbox(other), createOutbox(redis)]
   await dead.claim(10)
-  await silence('acme', 'relay-dead', 10_000)
+  await silence('acme', 10_000)
   expect(await heir.claim(10)).toEqual([])
-  await silence('acme', 'relay-dead', 11_500)
+  await silence('acme', 11_500)
   expect(idsOf(await heir.claim(10))).toEqual(idsOf(events))
-})
-
-test('a relay that restarts under its old name resumes immediately', async () => {
-  const events = await commit('acme', 5)
-  await createOutbox(other, 'relay-1').claim(10)
-  const restarted = createOutbox(redis, 'relay-1')
-  await restarted.resume()
-  expect(idsOf(await restarted.claim(10))).toEqual(idsOf(events))
 })
 
 test('two relays may mark the same entries as sent', async () => {
   await commit('acme', 2)
-  const [one, two] = [createOutbox(redis, 'relay-1'), createOutbox(other, 'relay-2')]
+  const [one, two] = [createOutbox(redis), createOutbox(other)]
   const claimed = await one.claim(10)
   await Promise.all([one.sent(claimed), two.sent(claimed)])
   expect(await one.backlog()).toBe(0)
@@ -143,7 +135,7 @@ test('two relays may mark the same entries as sent', async () => {
 
 test('an entry that was deleted by hand does not come back and does not stop the others', async () => {
   const [gone, stays] = await commit('acme', 2)
-  const outbox = createOutbox(redis, 'relay-1')
+  const outbox = createOutbox(redis)
   const claimed = await outbox.claim(10)
   const deleted = claimed.find(({ event }) => event.eventId === gone?.eventId)
   await redis[run]((commands) => commands.xdel(outboxKey(deleted?.partition ?? 0), deleted?.id ?? ''))
@@ -153,7 +145,7 @@ test('an entry that was deleted by hand does not come back and does not stop the
 
 test('events are claimed from an emptied Redis, which has no consumer group', async () => {
   await commit('acme', 3)
-  const outbox = createOutbox(redis, 'relay-1')
+  const outbox = createOutbox(redis)
   const before = await outbox.claim(10)
   await server.flush()
   await outbox.sent(before)
@@ -163,7 +155,7 @@ test('events are claimed from an emptied Redis, which has no consumer group', as
 })
 
 test('scripts that Redis has forgotten are loaded again', async () => {
-  const outbox = createOutbox(redis, 'relay-1')
+  const outbox = createOutbox(redis)
   await outbox.claim(10)
   await redis[run]((commands) => commands.script('FLUSH'))
   const events = await commit('acme', 300)
@@ -177,70 +169,17 @@ test('scripts that Redis has forgotten are loaded again', async () => {
 
 test('one call marks thousands of entries as sent', async () => {
   for (let i = 0; i < 5; i++) await commit('acme', 1_000)
-  const outbox = createOutbox(redis, 'relay-1')
+  const outbox = createOutbox(redis)
   const claimed = await outbox.claim(5_000)
   expect(claimed).toHaveLength(5_000)
   await outbox.sent(claimed)
   expect(await outbox.backlog()).toBe(0)
 })
 
-const relaysOf = async (tenant: string): Promise<string[]> => {
-  const consumers = (await redis[run]((commands) =>
-    commands.xinfo('CONSUMERS', outboxKey(partitionOf(tenant)), 'relay'),
-  )) as unknown[][]
-  return consumers.map(([, name]) => String(name)).toSorted()
-}
-
-test('the names of idle relays without entries are removed; a relay with entries and the caller stay', async () => {
-  await commit('acme', 1)
-  const holder = createOutbox(other, 'relay-holder')
-  const held = await holder.claim(1)
-  for (const name of ['relay-a', 'relay-b', 'relay-mine']) {
-    await commit('acme', 1)
-    const outbox = createOutbox(redis, name)
-    await outbox.sent(await outbox.claim(1))
-  }
-  const mine = createOutbox(redis, 'relay-mine')
-  expect(await mine.removeIdleRelays(60_000)).toBe(0)
-  expect(await relaysOf('acme')).toEqual(['relay-a', 'relay-b', 'relay-holder', 'relay-mine'])
-  expect(await mine.removeIdleRelays(0)).toBe(2)
-  expect(await relaysOf('acme')).toEqual(['relay-holder', 'relay-mine'])
-  await holder.giveBack(held)
-  expect(idsOf(await holder.claim(1))).toEqual(idsOf(held))
-})
-
-test('a running relay whose name was removed continues, and no entry is lost', async () => {
-  const tidier = createOutbox(other, 'relay-tidier')
-  const relay = createOutbox(redis, 'relay-1')
-  const sent: OutboxEntry[] = []
-  const events = await commit('acme', 300)
-  const done = new AbortController()
-  const tidying = (async () => {
-    let removed = 0
-    while (!done.signal.aborted) removed += await tidier.removeIdleRelays(0)
-    return removed
-  })()
-  for (let batch = await relay.claim(7); batch.length > 0; batch = await relay.claim(7)) {
-    sent.push(...batch)
-    await relay.sent(batch)
-  }
-  done.abort()
-  expect((await tidying) + (await tidier.removeIdleRelays(0))).toBeGreaterThan(0)
-  expect(idsOf(sent)).toEqual(idsOf(events))
-  expect(await relay.backlog()).toBe(0)
-})
-
-test('an outbox that no event was ever written to has no names to remove', async () => {
-  expect(await createOutbox(redis, 'relay-1').removeIdleRelays(0)).toBe(0)
-  await redis[run]((commands) => commands.xadd(outboxKey(0), '*', 'event', '{}'))
-  expect(await createOutbox(redis, 'relay-1').removeIdleRelays(0)).toBe(0)
-})
-
-/** Commits events that the relay of this name claims; resolves to the entries that it got. */
-async function commitFor(name: string, tenant: string, count: number): Promise<OutboxEntry[]> {
+/** Commits events that a relay claims; resolves to the entries that it got. */
+async function commitFor(tenant: string, count: number): Promise<OutboxEntry[]> {
   const claimed: OutboxEntry[] = []
   const store = createStateStore(redis, {
-    name,
     takesEvents: () => true,
     claimed: (entries) => claimed.push(...entries),
     unclaimed: () => {},
@@ -255,15 +194,15 @@ describe('events that a commit claims', () => {
   /** The first claim creates the consumer group. */
   const withGroup = async (): Promise<void> => {
     await commit('acme', 1)
-    const outbox = createOutbox(redis, 'relay-first')
+    const outbox = createOutbox(redis)
     await outbox.sent(await outbox.claim(1))
   }
 
   test('are claimed by no other relay, and leave the outbox once sent', async () => {
     await withGroup()
-    const claimed = await commitFor('relay-1', 'acme', 3)
+    const claimed = await commitFor('acme', 3)
     expect(claimed).toHaveLength(3)
-    const [own, others] = [createOutbox(redis, 'relay-1'), createOutbox(other, 'relay-2')]
+    const [own, others] = [createOutbox(redis), createOutbox(other)]
     expect(await own.claim(10)).toEqual([])
     expect(await others.claim(10)).toEqual([])
     await own.sent(claimed)
@@ -272,53 +211,50 @@ describe('events that a commit claims', () => {
 
   test('carry the revision of the subscriptions, and none if there is none: that Redis may have lost its data', async () => {
     await withGroup()
-    const [early] = await commitFor('relay-1', 'acme', 1)
+    const [early] = await commitFor('acme', 1)
     expect(early?.event).not.toHaveProperty('revision')
     await redis[run]((commands) => commands.set(revisionKey('acme'), 'r1'))
-    const [late] = await commitFor('relay-1', 'acme', 1)
+    const [late] = await commitFor('acme', 1)
     expect(late?.event.revision).toBe('r1')
   })
 
   test('are taken over once their process has been silent for 11 s, not before', async () => {
     await withGroup()
-    const claimed = await commitFor('relay-dead', 'acme', 3)
-    const heir = createOutbox(other, 'relay-heir')
-    await silence('acme', 'relay-dead', 10_000)
+    const claimed = await commitFor('acme', 3)
+    const heir = createOutbox(other)
+    await silence('acme', 10_000)
     expect(await heir.claim(10)).toEqual([])
-    await silence('acme', 'relay-dead', 11_500)
+    await silence('acme', 11_500)
     expect(idsOf(await heir.claim(10))).toEqual(idsOf(claimed))
   })
 
   test('are claimed immediately after they were given back', async () => {
     await withGroup()
-    const claimed = await commitFor('relay-1', 'acme', 3)
-    const outbox = createOutbox(redis, 'relay-1')
+    const claimed = await commitFor('acme', 3)
+    const outbox = createOutbox(redis)
     await outbox.giveBack(claimed.slice(0, 2))
     expect(idsOf(await outbox.claim(10))).toEqual(idsOf(claimed.slice(0, 2)))
   })
 
   test('are found by the next claim in a Redis without consumer group', async () => {
-    expect(await commitFor('relay-1', 'acme', 3)).toEqual([])
-    expect(await createOutbox(redis, 'relay-1').claim(10)).toHaveLength(3)
-    expect(await createOutbox(redis, 'relay-2').resume()).toBeUndefined()
+    expect(await commitFor('acme', 3)).toEqual([])
+    expect(await createOutbox(redis).claim(10)).toHaveLength(3)
   })
 
   test('never include older events of another process; the next pass of a relay claims those', async () => {
     await withGroup()
     const older = await commit('acme', 2)
-    const claimed = await commitFor('relay-1', 'acme', 3)
+    const claimed = await commitFor('acme', 3)
     expect(claimed).toHaveLength(1)
-    const rest = await createOutbox(redis, 'relay-1').claim(10)
+    const rest = await createOutbox(redis).claim(10)
     expect(rest).toHaveLength(4)
     expect(idsOf(rest)).toEqual(expect.arrayContaining(idsOf(older)))
-    expect(await createOutbox(other, 'relay-2').claim(10)).toEqual([])
+    expect(await createOutbox(other).claim(10)).toEqual([])
   })
 
   test('of concurrent commits of two processes are each sent by one of them', async () => {
     await withGroup()
-    const claims = await Promise.all(
-      Array.from({ length: 100 }, (_, at) => commitFor(at % 2 === 0 ? 'relay-1' : 'relay-2', 'acme', 2)),
-    )
+    const claims = await Promise.all(Array.from({ length: 100 }, () => commitFor('acme', 2)))
     expect(new Set(idsOf(claims.flat())).size).toBe(200)
   })
 })

@@ -13,15 +13,13 @@ export interface OutboxEntry {
 }
 
 export const GROUP = 'relay'
+/** All relays claim with this name: how long an event has been idle says whether its relay still runs. */
+export const CONSUMER = 'relay'
 /**
  * Events that a crashed process had claimed wait this long. Longer than a publish waits for its confirm (10 s): otherwise a
  * slow broker would get the events of running processes twice (ADR 0058).
  */
 export const DEAD_AFTER_MS = 11_000
-/** Removing the name of a running relay does no harm. The hour lets operators see the recent ones. */
-const IDLE_RELAY_MS = 60 * 60_000
-/** As many as a relay can have in progress. */
-const MAX_TAKEN_BACK = 1_000
 /** Redis serves nothing else during a call: about 0.1 ms for so many entries. */
 const MAX_SENT = 100
 
@@ -30,9 +28,8 @@ export type Outbox = ReturnType<typeof createOutbox>
 /**
  * Events between their commit and the broker's confirm. Several relays may share the outbox. Each event is claimed at least
  * once, and by one relay at a time as long as that relay runs.
- * @param consumerName unique among the running relays; a relay that restarts under its old name resumes immediately
  */
-export function createOutbox(redis: Redis, consumerName: string) {
+export function createOutbox(redis: Redis) {
   let round = 0
 
   const lengths = (): Promise<number[]> =>
@@ -40,7 +37,7 @@ export function createOutbox(redis: Redis, consumerName: string) {
 
   /** Does not validate the events: they were validated when they were written, and fan-out validates them again. */
   async function claimFrom(partition: number, max: number): Promise<OutboxEntry[]> {
-    const args = [GROUP, consumerName, max, DEAD_AFTER_MS]
+    const args = [GROUP, CONSUMER, max, DEAD_AFTER_MS]
     const reply = await runScript(redis, 'state/claim-events', [outboxKey(partition)], args)
     return [...chunksOf(reply, 2)].map(([id = '', event = '']) => ({
       id,
@@ -71,27 +68,9 @@ export function createOutbox(redis: Redis, consumerName: string) {
     async giveBack(entries: readonly OutboxEntry[]): Promise<void> {
       await pipeline(redis, (commands) =>
         byPartition(entries).map(({ key, ids }) =>
-          commands.xclaim(key, GROUP, consumerName, 0, ...ids, 'IDLE', DEAD_AFTER_MS, 'JUSTID'),
+          commands.xclaim(key, GROUP, CONSUMER, 0, ...ids, 'IDLE', DEAD_AFTER_MS, 'JUSTID'),
         ),
       )
-    },
-    /** Leaves to `claim` what an earlier process of this name has not sent. Call it before the first commit. */
-    async resume(): Promise<void> {
-      const args = [GROUP, consumerName, DEAD_AFTER_MS, MAX_TAKEN_BACK]
-      await pipeline(redis, (commands) =>
-        PARTITIONS.map((partition) => commands.runScript('state/take-back-events', [outboxKey(partition)], args)),
-      )
-    },
-    /**
-     * Removes the names of other relays that hold no entry and have been idle for `idleMs`. Each process has its own name,
-     * so without this the outbox would keep the name of every process that ever ran. Resolves to how many were removed.
-     */
-    async removeIdleRelays(idleMs = IDLE_RELAY_MS): Promise<number> {
-      const args = [GROUP, consumerName, idleMs]
-      const removed = await pipeline(redis, (commands) =>
-        PARTITIONS.map((partition) => commands.runScript('state/remove-idle-relays', [outboxKey(partition)], args)),
-      )
-      return removed.reduce((sum, count) => sum + count, 0)
     },
     /** Number of events that are not marked as sent. */
     async backlog(): Promise<number> {

@@ -3,7 +3,7 @@ import type { PlatformEvent, Tenant } from '@switchhook/contracts'
 import { outboxKey, partitionOf, revisionKey, stateKey, timerMember, timerPayloadsKey, timersKey } from '../keys.ts'
 import { type Redis, run, runScript } from '../redis/redis.ts'
 import { stringsPerTick } from '../redis/shared-reads.ts'
-import { DEAD_AFTER_MS, GROUP, type OutboxEntry, outboxJson } from './outbox.ts'
+import { CONSUMER, DEAD_AFTER_MS, GROUP, type OutboxEntry, outboxJson } from './outbox.ts'
 
 export interface StateRecord {
   /** 1 at first; each commit adds 1. 0: the record does not exist. */
@@ -31,8 +31,6 @@ export interface StateChange {
 
 /** The relay of this process: commits claim their events for it, so that it need not read them back. */
 export interface Relay {
-  /** The name of this process's outbox. */
-  readonly name: string
   /** Whether it takes events now. If not, a commit leaves its events to any relay's `claim`. */
   readonly takesEvents: () => boolean
   /** It must now send these events, or give them back. Until then no other relay takes them, for 11 s. */
@@ -86,7 +84,7 @@ export function createStateStore(redis: Redis, relay?: Relay) {
       const args = [
         `${records.length} ${events.length} ${timers.length}`,
         GROUP,
-        relay?.takesEvents() === true ? relay.name : '',
+        relay?.takesEvents() === true ? CONSUMER : '',
         DEAD_AFTER_MS,
         ...records.flatMap(({ expectedVersion, value, ttlMs }) => [
           expectedVersion,

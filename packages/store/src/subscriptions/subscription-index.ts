@@ -1,5 +1,5 @@
 import {
-  ALL_TYPES,
+  coveredTypes,
   EVENT_TYPES,
   type EventData,
   type EventType,
@@ -56,7 +56,7 @@ export class SubscriptionIndex {
     if (subscription === undefined || !subscription.enabled) return
     const eventTypes = this.#shared(subscription.eventTypes)
     const matched = { ...matchOf(subscription), tenant: this.#tenant, eventTypes }
-    for (const eventType of known(eventTypes)) {
+    for (const eventType of coveredTypes(eventTypes)) {
       if (filteredFields(matched.filter, eventType) === undefined)
         getOrCreate(this.#byType, eventType, () => new Map()).set(id, matched)
       else this.#filteredOf(eventType).add(matched)
@@ -92,8 +92,5 @@ export class SubscriptionIndex {
     return eventTypes
   }
 }
-
-const known = (types: readonly SubscribedType[]): readonly EventType[] =>
-  types.includes(ALL_TYPES) ? EVENT_TYPES : types.filter((type) => type !== ALL_TYPES)
 
 const MAX_SHARED = 2 ** EVENT_TYPES.length

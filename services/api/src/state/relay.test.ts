@@ -33,7 +33,6 @@ function relayUnderTest(
     if (state.isRedisDown) throw new Error('down')
   }
   const relay = startRelay({
-    name: 'relay-1',
     publish,
     log: { info: (message) => state.said.push(message), warn: (message) => state.said.push(message) },
     outbox: {

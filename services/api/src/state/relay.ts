@@ -4,7 +4,6 @@ import { backoffMs, type Logger, startPoll } from '@switchhook/runtime'
 import type { Outbox, OutboxEntry, Relay } from '@switchhook/store'
 
 interface RelayDeps {
-  readonly name: string
   readonly outbox: Pick<Outbox, 'claim' | 'sent' | 'giveBack'>
   /** Resolves once the broker has confirmed the event. */
   readonly publish: (event: PlatformEvent) => Promise<void>
@@ -28,7 +27,7 @@ const LAST_RETRY_MS = 2_000
  * outbox; until a pass succeeds, commits claim nothing. Any number of replicas can run it at the same time. An event that was
  * published but not marked is published again; receivers recognise the duplicate by its id.
  */
-export function startRelay({ name, outbox, publish, log }: RelayDeps): Relay & { readonly stop: () => Promise<void> } {
+export function startRelay({ outbox, publish, log }: RelayDeps): Relay & { readonly stop: () => Promise<void> } {
   const confirmed: OutboxEntry[] = []
   const unsent: OutboxEntry[] = []
   const sending = new Set<Promise<unknown>>()
@@ -113,7 +112,6 @@ export function startRelay({ name, outbox, publish, log }: RelayDeps): Relay & {
   poll.wake()
 
   return {
-    name,
     takesEvents: () => !isStopping && failures === 0 && inProgress < MAX_IN_PROGRESS,
     claimed: (entries) => void take(entries),
     unclaimed: () => {

@@ -1,4 +1,3 @@
-import { hostname } from 'node:os'
 import { type PlatformEvent, traceIdOf, traceIdOfEvent } from '@switchhook/contracts'
 import type { Broker } from '@switchhook/messaging'
 import { type Logger, type Metrics, spanned, type Tracing } from '@switchhook/runtime'
@@ -21,11 +20,7 @@ export async function openState(deps: {
   readonly traceOfRequest: () => string | undefined
 }) {
   const { redis, broker, metrics, tracing, log, traceOfRequest } = deps
-  const name = `${hostname()}-${process.pid}`
-  const outbox = createOutbox(redis, name)
-  // Housekeeping only: if it fails, the next start repeats it.
-  await outbox.removeIdleRelays().catch((error: unknown) => log.warn('idle relays were not removed', { error }))
-  await outbox.resume().catch((error: unknown) => log.warn('events of an earlier run wait for 11 s', { error }))
+  const outbox = createOutbox(redis)
   const meter = createEventMeter(metrics)
   /** Publishes a stored event in the trace of the request that caused it. An event without a request starts a new trace. */
   const publish = (event: PlatformEvent): Promise<void> =>
@@ -35,7 +30,7 @@ export async function openState(deps: {
       log.debug('event relayed', { traceId: traceIdOf(traceparent), eventId, eventType, tenant })
     })
   const metered = { ...outbox, sent: meter.relaying(outbox) }
-  const relay = startRelay({ name, outbox: metered, publish, log })
+  const relay = startRelay({ outbox: metered, publish, log })
 
   const timerStore = createTimerStore(redis)
   const loop = createTimerLoop(timerStore, log)

@@ -14,7 +14,7 @@ const RETENTION = { settledRetentionMs: 60_000, waitingRetentionMs: 60_000, park
  */
 export async function startWorkerStub(
   { broker: { amqpUrl }, redis: { redisUrl } }: Pick<Surroundings<string>, 'broker' | 'redis'>,
-  handle: (delivery: Delivery, store: DeliveryStore) => Promise<void> = async () => {},
+  handle: (delivery: Delivery, store: DeliveryStore) => Promise<unknown> = async () => {},
 ) {
   const redis = await openRedis({ url: redisUrl, log: silentLog, name: 'worker' })
   const broker = await openBroker({ url: amqpUrl, topology: serviceTopology([]), log: silentLog, name: 'worker' })

@@ -3,6 +3,7 @@ import type { DeliveryArchive, HeldMessage } from '@switchhook/store'
 import { conclude, type DeliverDeps } from '../pipeline/steps.ts'
 import { answerExcerpt } from '../policy/answer-excerpt.ts'
 import { resultOf } from '../policy/classify.ts'
+import { noticeIfParked } from './park-excess.ts'
 
 export interface RecordOutcomeDeps {
   readonly worker: DeliverDeps
@@ -15,7 +16,7 @@ export async function recordOutcome(
   reported: ReportedOutcome,
   message: HeldMessage | undefined,
 ): Promise<void> {
-  const { deliveryId, token, outcome } = reported
+  const { token, outcome } = reported
   // A success always counts.
   if (message !== undefined && (message.delivery.token === token || outcome.kind === 'delivered')) {
     return await concludeReceived(worker, message.delivery, reported)
@@ -23,8 +24,7 @@ export async function recordOutcome(
   // It is held again: the caller lists it.
   if (message !== undefined) return
   // It has gone on. Its notice may be missing.
-  const found = await archive.find(deliveryId)
-  if (found?.state === 'parked') await worker.noticeParked({ ...found, body: found.body ?? Buffer.alloc(0) })
+  await noticeIfParked({ archive, noticeParked: worker.noticeParked }, reported)
 }
 
 /** Takes a received delivery through the steps that follow a POST. */

@@ -138,6 +138,7 @@ function aWorld(mode: 'post' | 'pull') {
             }),
             publish: async (delivery) => void messages.push(delivery),
             limits: { passOn: async () => null },
+            noticeLimit: async () => {},
             waiting: async () => ({ backlog: 0, due: 0 }),
             log: silentLog,
           })

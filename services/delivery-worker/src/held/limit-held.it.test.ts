@@ -1,65 +1,93 @@
-import { newSubscriptionId } from '@switchhook/contracts'
-import { createHeldLimitStore, createHeldStore } from '@switchhook/store'
-import { aDelivery, eventually, silentLog } from '@switchhook/testkit'
+import { type Delivery, newSubscriptionId, type SubscriptionId, Unavailable } from '@switchhook/contracts'
+import {
+  createDeliveryStore,
+  createHeldLooks,
+  createHeldStore,
+  createLimitNotices,
+  type HeldExcess,
+} from '@switchhook/store'
+import { aDelivery, aSubscription, silentLog } from '@switchhook/testkit'
 import { createDeliver } from '../pipeline/deliver.ts'
-import { anAdmission, deliverDeps } from '../testing/delivering.ts'
-import { type OpenedStore, useStore } from '../testing/use-store.ts'
-import { startHeldLimiter } from './limit-held.ts'
+import { anAdmission, deliverDeps, HEALTHY } from '../testing/delivering.ts'
+import { type OpenedStore, RETENTION, useStore } from '../testing/use-store.ts'
+import { createLookAtHeld } from './look-at-held.ts'
+import { createParkExcess } from './park-excess.ts'
 
 let world: OpenedStore
 useStore((opened) => (world = opened))
 
-const HOUR_MS = 3_600_000
-
-/** A worker whose subscriptions are all paused. It sweeps when the test says so. */
-function aWorker(limits: { readonly perSubscription: number; readonly perTenant: number }) {
-  const { store, redis } = world
-  const [held, limitStore] = [createHeldStore(redis), createHeldLimitStore(redis, HOUR_MS)]
-  const tenant: string = newSubscriptionId()
-  const noticed: string[] = []
-  const crossings: unknown[] = []
-  const limiter = startHeldLimiter({
-    store: limitStore,
-    held,
-    limits,
-    everyMs: HOUR_MS,
-    notice: async ({ subscriptionId }) => {
-      const crossing = await limitStore.unreported(subscriptionId)
-      if (crossing === undefined) return
-      crossings.push([subscriptionId, crossing.limit, crossing.count])
-      await limitStore.markReported(subscriptionId, crossing)
-    },
-    park: (...args) => store.park(...args),
-    noticeParked: async ({ deliveryId }) => void noticed.push(deliveryId),
-    now: Date.now,
-    log: silentLog,
-  })
-  const deliver = createDeliver(
-    deliverDeps({
-      ...store,
-      settle: limiter.storing((...args) => store.settle(...args)),
-      admit: async () => anAdmission({ kind: 'held', lookInMs: 60_000 }),
-    }),
-  )
-  const hold = async (subscriptionId: ReturnType<typeof newSubscriptionId>, count: number) => {
-    const deliveries = Array.from({ length: count }, (_, i) =>
-      aDelivery({ tenant, subscriptionId, body: Buffer.from(`{"n":${i}}`) }),
-    )
-    for (const delivery of deliveries) {
-      const heldAtMs = Date.now()
-      await deliver(delivery, 'due')
-      // Those of one millisecond have no order.
-      await eventually(() => expect(Date.now()).toBeGreaterThan(heldAtMs + 1), { intervalMs: 1 })
-    }
-    await limiter.sweep()
-    return deliveries
-  }
-  const count = async (id: ReturnType<typeof newSubscriptionId>) => (await held.count(id)).count
-  return { hold, count, held, limiter, noticed, crossings }
+interface WorkerOptions {
+  readonly perSubscription: number
+  readonly perTenant?: number
+  readonly tenant?: string
+  /** Called before each notice of a parked delivery. */
+  readonly publish?: () => Promise<void>
+  /** Before it parks what it has claimed. */
+  readonly dies?: boolean
 }
 
+/** A worker whose subscriptions are all paused. */
+function aWorker({ perSubscription, perTenant = 1_000, tenant = newSubscriptionId(), publish, dies }: WorkerOptions) {
+  const { redis, store: archive } = world
+  const held = createHeldStore(redis)
+  const store = createDeliveryStore(redis, RETENTION, { perSubscription, perTenant, released: () => {} })
+  const noticed: string[] = []
+  const noticeParked = async ({ deliveryId }: Delivery): Promise<void> => {
+    if ((await archive.find(deliveryId))?.state !== 'parked') return
+    await publish?.()
+    noticed.push(deliveryId)
+  }
+  const parkExcess = createParkExcess({ held, archive, park: store.park, noticeParked, log: silentLog })
+  const claimed: HeldExcess[] = []
+  const worker = deliverDeps({
+    ...store,
+    noticeParked,
+    parkExcess: async (excess) => {
+      claimed.push(...excess)
+      if (dies && excess.length > 0) throw new Unavailable('redis', 'this worker died')
+      await parkExcess(excess)
+    },
+    listAgain: async (message) => parkExcess(await store.listAgain(message)),
+    admit: async () => anAdmission({ kind: 'held', lookInMs: 60_000 }),
+  })
+  const deliver = createDeliver(worker)
+  return {
+    tenant,
+    held,
+    noticed,
+    deliver: (delivery: Delivery) => deliver(delivery, 'due'),
+    async hold(subscriptionId: SubscriptionId, count: number): Promise<Delivery[]> {
+      const deliveries = deliveriesOf(tenant, subscriptionId, count)
+      for (const delivery of deliveries) await deliver(delivery, 'due')
+      return deliveries
+    },
+    count: async (id: SubscriptionId) => (await held.count(id)).count,
+    /** A worker looks after the leases of all claimed deliveries have ended. */
+    async look(subscriptionId: SubscriptionId): Promise<void> {
+      const looks = { claimDue: async () => [{ tenant, subscriptionId, claim: '' }], finish: async () => {} }
+      await createLookAtHeld({
+        worker: { ...worker, parkExcess },
+        archive,
+        held: { ...held, unparked: async () => claimed.flatMap(({ entries }) => entries) },
+        looks,
+        endpoint: async () => ({ health: HEALTHY, subscription: aSubscription({ paused: true }) }),
+        publish: async () => {},
+        limits: { passOn: async () => null },
+        noticeLimit: async () => {},
+        waiting: async () => ({ backlog: 0, due: 0 }),
+        log: silentLog,
+      })()
+    },
+  }
+}
+
+const deliveriesOf = (tenant: string, subscriptionId: SubscriptionId, count: number): Delivery[] =>
+  Array.from({ length: count }, (_, i) => aDelivery({ tenant, subscriptionId, body: Buffer.from(`{"n":${i}}`) }))
+
+const parkedOf = async (id: SubscriptionId) => (await world.store.parked(id, { limit: 1_000 })).items
+
 test('beyond the limit, the deliveries that have been held for longest are parked with their body', async () => {
-  const { hold, held, limiter, noticed } = aWorker({ perSubscription: 3, perTenant: 100 })
+  const { hold, held, noticed } = aWorker({ perSubscription: 3 })
   const subscriptionId = newSubscriptionId()
   const deliveries = await hold(subscriptionId, 5)
 
@@ -67,43 +95,97 @@ test('beyond the limit, the deliveries that have been held for longest are parke
   expect(found.map((each) => each?.state)).toEqual(['parked', 'parked', 'held', 'held', 'held'])
   expect(found[0]).toMatchObject({ parkedReason: 'exhausted', parkedCause: 'held-limit' })
   expect(found.slice(0, 2).map((each) => each?.body?.toString())).toEqual(['{"n":0}', '{"n":1}'])
-  expect(new Set(noticed)).toEqual(new Set(deliveries.slice(0, 2).map(({ deliveryId }) => deliveryId)))
+  expect(noticed).toEqual(deliveries.slice(0, 2).map(({ deliveryId }) => deliveryId))
   expect(await held.count(subscriptionId)).toMatchObject({ count: 3, leased: 0 })
-  await limiter.stop()
+})
+
+test('two workers that hold deliveries at the same time park exactly those over the limit', async () => {
+  const first = aWorker({ perSubscription: 20 })
+  const second = aWorker({ perSubscription: 20, tenant: first.tenant })
+  const id = newSubscriptionId()
+  const deliveries = deliveriesOf(first.tenant, id, 100)
+  await Promise.all(deliveries.map((each, i) => (i % 2 === 0 ? first : second).deliver(each)))
+  expect(await first.count(id)).toBe(20)
+  // The same limit applies to parked deliveries: half of them have lost their body, the others were dropped.
+  expect(await parkedOf(id)).toHaveLength(40)
+  expect(new Set([...first.noticed, ...second.noticed]).size).toBe(80)
+})
+
+test('while no notice can be published, no more than the excess is parked, and the notices follow', async () => {
+  let isAway = true
+  const publish = async (): Promise<void> => {
+    if (isAway) throw new Unavailable('rabbitmq', 'alarm')
+  }
+  const { deliver, look, count, noticed, held, tenant } = aWorker({ perSubscription: 20, publish })
+  const id = newSubscriptionId()
+  for (const delivery of deliveriesOf(tenant, id, 23)) {
+    // The message comes back, and is acknowledged as it is settled.
+    await deliver(delivery).catch(() => deliver(delivery))
+  }
+  for (let looks = 0; looks < 3; looks++) await look(id)
+  expect([await count(id), (await parkedOf(id)).length, noticed.length]).toEqual([20, 3, 0])
+  isAway = false
+  await look(id)
+  expect(noticed.toSorted()).toEqual((await parkedOf(id)).map(({ deliveryId }) => deliveryId).toSorted())
+  expect([await count(id), noticed.length, (await held.next(id)).lapsesAtMs]).toEqual([20, 3, null])
+})
+
+test('a worker that dies before it parks what it has claimed leaves it to the next look', async () => {
+  const { deliver, look, count, held, noticed, tenant } = aWorker({ perSubscription: 2, dies: true })
+  const id = newSubscriptionId()
+  const deliveries = deliveriesOf(tenant, id, 3)
+  for (const delivery of deliveries) await deliver(delivery).catch(() => {})
+  expect([await count(id), (await parkedOf(id)).length]).toEqual([2, 0])
+  expect((await held.next(id)).lapsesAtMs).toBeGreaterThan(Date.now())
+  expect(await held.unparked(id, 10)).toEqual([])
+  await look(id)
+  const [{ deliveryId }] = deliveries as [Delivery, ...Delivery[]]
+  expect(await parkedOf(id)).toMatchObject([{ deliveryId }])
+  expect([noticed, (await held.next(id)).lapsesAtMs]).toEqual([[deliveryId], null])
 })
 
 test('the deliveries of one subscription do not displace those of others of the tenant', async () => {
-  const { hold, count, limiter } = aWorker({ perSubscription: 10, perTenant: 12 })
+  const { hold, count } = aWorker({ perSubscription: 10, perTenant: 12 })
   const [small, large] = [newSubscriptionId(), newSubscriptionId()]
   await hold(small, 4)
-  await hold(large, 9)
-  // A count of the tenant begins some time after the one before.
-  await eventually(async () => {
-    await hold(large, 1)
-    expect([await count(small), await count(large)]).toEqual([4, 8])
-  })
-  await limiter.stop()
+  await hold(large, 10)
+  expect([await count(small), await count(large)]).toEqual([4, 8])
+  await hold(small, 1)
+  expect([await count(small), await count(large)]).toEqual([5, 7])
 })
 
-test('more than 80 % of the limit are reported once, and again only after they were below 70 %', async () => {
-  const { hold, held, limiter, crossings } = aWorker({ perSubscription: 10, perTenant: 100 })
+test('deliveries that clients have received are not parked: a tenant over its limit parks what was held last', async () => {
+  const { hold, count, held, tenant } = aWorker({ perSubscription: 10, perTenant: 12 })
+  const [received, other] = [newSubscriptionId(), newSubscriptionId()]
+  await hold(received, 8)
+  await held.receive({ tenant, subscriptionId: received }, 8, 30)
+  await hold(other, 6)
+  expect([await count(received), await count(other)]).toEqual([8, 4])
+})
+
+test('a notice is due once beyond 80 % of the limit, and again only after fewer than 70 % were held', async () => {
+  const { hold, held, tenant } = aWorker({ perSubscription: 10 })
   const id = newSubscriptionId()
+  const notices = createLimitNotices(world.redis, 'held')
+  const looks = createHeldLooks(world.redis)
+  const due = async () => {
+    const found = await notices.due(tenant)
+    for (const each of found) await notices.published(each)
+    return found.map(({ limit, size }) => [limit, size])
+  }
   const drop = async (most: number) => held.remove(id, 'held', await held.due(id, { most }))
   await hold(id, 8)
-  expect(crossings).toEqual([])
+  expect(await due()).toEqual([])
   await hold(id, 1)
-  expect(crossings).toEqual([[id, 10, 9]])
+  // A look publishes it.
+  const found = await looks.claimDue(100, 1)
+  expect(found.map(({ subscriptionId }) => subscriptionId)).toContain(id)
+  expect(await due()).toEqual([[10, 9]])
   // 8, then 9 again.
   await drop(2)
-  await hold(id, 1)
-  await hold(id, 1)
-  expect(crossings).toHaveLength(1)
+  await hold(id, 2)
+  expect(await due()).toEqual([])
   await drop(4)
-  await hold(id, 1)
-  await hold(id, 3)
-  expect(crossings).toEqual([
-    [id, 10, 9],
-    [id, 10, 9],
-  ])
-  await limiter.stop()
+  await hold(id, 4)
+  expect(await due()).toEqual([[10, 9]])
 })

@@ -3,7 +3,6 @@ import type { EndpointHealth, HeldEntry } from '@switchhook/store'
 import { aSubscription, silentLog } from '@switchhook/testkit'
 import { aDelivery } from '../testing/deliveries.ts'
 import { deliverDeps, HEALTHY } from '../testing/delivering.ts'
-import { PARKING_LEASE_SECONDS } from './limit-held.ts'
 import { createLookAtHeld, type HeldLooksDeps } from './look-at-held.ts'
 
 const START_MS = Date.parse('2026-11-20T12:00:00.000Z')
@@ -20,6 +19,7 @@ function depsOf(subscription: Subscription, held: Partial<HeldLooksDeps['held']>
     held: {
       lapsed: async () => [],
       reported: async () => [],
+      unparked: async () => [],
       next: async () => ({ nowMs: START_MS, dueAtMs: null, lapsesAtMs: null }),
       due: async () => [],
       read: async (ids) => ids.map(() => undefined),
@@ -33,6 +33,7 @@ function depsOf(subscription: Subscription, held: Partial<HeldLooksDeps['held']>
     endpoint: async () => ({ health: HEALTHY, subscription }),
     publish: async () => {},
     limits: { passOn: async () => null },
+    noticeLimit: async () => {},
     waiting: async () => ({ backlog: 0, due: 0 }),
     log: silentLog,
   }
@@ -257,21 +258,14 @@ test.each<[string, Partial<HeldLooksDeps>]>([
 ])('a lease of a client%s that ends counts an attempt; one of a worker that died does not', async (_, change) => {
   const id = newSubscriptionId()
   const ofClients = { subscriptionId: id, url: '' }
-  const [received, retried, parking, gone] = [
+  const [received, retried, gone] = [
     aDelivery(ofClients),
     aDelivery({ ...ofClients, attempt: 2 }),
     aDelivery(ofClients),
-    aDelivery(ofClients),
   ]
   const passedOn = aDelivery({ subscriptionId: id })
-  const entryOfLease = ({ deliveryId }: Delivery, seconds = 10): HeldEntry => ({
-    deliveryId,
-    score: `${START_MS}${String(seconds).padStart(3, '0')}`,
-  })
-  const entries = [
-    ...[received, retried, gone, passedOn].map((each) => entryOfLease(each)),
-    entryOfLease(parking, PARKING_LEASE_SECONDS),
-  ]
+  const entryOfLease = ({ deliveryId }: Delivery): HeldEntry => ({ deliveryId, score: `${START_MS}010` })
+  const entries = [received, retried, gone, passedOn].map(entryOfLease)
   const settled: unknown[] = []
   const given: unknown[] = []
   const ends: [DeliveryId | undefined, string][] = []
@@ -279,7 +273,7 @@ test.each<[string, Partial<HeldLooksDeps>]>([
     lapsed: async () => entries,
     read: async (ids) =>
       ids
-        .map((each) => [received, retried, parking, passedOn].find(({ deliveryId }) => deliveryId === each))
+        .map((each) => [received, retried, passedOn].find(({ deliveryId }) => deliveryId === each))
         .map((delivery) => delivery && { delivery, dueAtMs: START_MS }),
     release: async (_id, leases) => leases.map(({ deliveryId }) => given.push(deliveryId) > 0),
     remove: async (_id, _list, [entry]) => void ends.push([entry?.deliveryId, 'the lease is removed']),
@@ -287,14 +281,17 @@ test.each<[string, Partial<HeldLooksDeps>]>([
   const worker = deliverDeps({
     now: () => START_MS,
     listAgain: async ({ deliveryId }) => void ends.push([deliveryId, 'listed again, if it is not listed']),
-    settle: async ({ deliveryId }, attempt) => void settled.push([deliveryId, attempt?.attempt, attempt?.outcome]),
+    settle: async ({ deliveryId }, attempt) => {
+      settled.push([deliveryId, attempt?.attempt, attempt?.outcome])
+      return []
+    },
   })
   await createLookAtHeld({ ...deps, ...change, worker })()
   expect(settled).toEqual([
     [received.deliveryId, 1, 'lapsed'],
     [retried.deliveryId, 3, 'lapsed'],
   ])
-  expect(given).toEqual([passedOn.deliveryId, parking.deliveryId])
+  expect(given).toEqual([passedOn.deliveryId])
   // Another worker may have held it again and died. In the other order the lease would count as its entry.
   for (const { deliveryId } of [received, retried, gone])
     expect(ends.filter(([id]) => id === deliveryId).map(([, end]) => end)).toEqual([

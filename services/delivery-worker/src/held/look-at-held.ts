@@ -1,29 +1,23 @@
 import type { Delivery, SubscriptionId } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
-import {
-  type Endpoint,
-  type HeldEntry,
-  type HeldLook,
-  type HeldLooks,
-  type HeldStore,
-  leaseTimes,
-} from '@switchhook/store'
+import { type Endpoint, type HeldLook, type HeldLooks, type HeldStore, leaseTimes } from '@switchhook/store'
 import { LRUCache } from 'lru-cache'
 import type { EndpointState } from '../endpoint/recent-looks.ts'
 import type { Limits } from '../limits/limits.ts'
 import { SENT_AT_ONCE, type SendHeldDeps, sendHeld } from '../limits/send-held.ts'
 import { concludeReceived, type RecordOutcomeDeps, recordOutcome } from './conclude-received.ts'
-import { PARKING_LEASE_SECONDS } from './limit-held.ts'
 import { type LookPlan, planLook, TICK_MS } from './plan-look.ts'
 import { createWithdrawHeld } from './withdraw-held.ts'
 
 export interface HeldLooksDeps extends SendHeldDeps, RecordOutcomeDeps {
-  readonly held: SendHeldDeps['held'] & Pick<HeldStore, 'lapsed' | 'reported' | 'due' | 'release' | 'next'>
+  readonly held: SendHeldDeps['held'] & Pick<HeldStore, 'lapsed' | 'reported' | 'unparked' | 'due' | 'release' | 'next'>
   readonly looks: Pick<HeldLooks, 'claimDue' | 'finish'>
   readonly endpoint: (endpoint: Endpoint) => Promise<EndpointState>
   /** Publishes a delivery for workers that have nothing else to do. */
   readonly publish: SendHeldDeps['publish']
   readonly limits: Pick<Limits, 'passOn'>
+  /** Publishes the notices of a tenant's subscriptions whose held deliveries come near their limit. */
+  readonly noticeLimit: (tenant: Endpoint['tenant']) => Promise<void>
   /** How many deliveries wait in the backlog queue, and in the queues of what is due. */
   readonly waiting: () => Promise<{ readonly backlog: number; readonly due: number }>
   readonly log: Pick<Logger, 'warn'>
@@ -89,10 +83,8 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
       held.reported(subscriptionId, lapsed),
     ])
     const ended = lapsed.map((entry, i) => ({ entry, message: messages[i], reported: reports[i] }))
-    // No client has received them: the worker that was passing them on or parking them died.
-    const unreceived = ended.filter(
-      ({ entry, message }) => message !== undefined && !isReceived(message.delivery, entry),
-    )
+    // No client has received them: the worker that was passing them on died.
+    const unreceived = ended.filter(({ message }) => message !== undefined && !isReceived(message.delivery))
     const leases = unreceived.map(({ entry: { deliveryId, score: lease } }) => ({ deliveryId, lease }))
     if (leases.length > 0) await held.release(subscriptionId, leases)
     const others = ended.filter((each) => !unreceived.includes(each))
@@ -124,6 +116,11 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
     const { subscriptionId: id } = look
     const endpoint = await deps.endpoint(look)
     if (!(await endLapsed(look))) return 0
+    // Those that a worker has claimed because of a limit, and has not parked.
+    const unparked = await held.unparked(id, LAPSED_AT_ONCE)
+    if (unparked.length > 0) await worker.parkExcess([{ ...look, entries: unparked }])
+    if (unparked.length === LAPSED_AT_ONCE) return 0
+    await deps.noticeLimit(look.tenant)
     const plan = planLook(endpoint, await held.next(id))
     switch (plan.kind) {
       case 'end':
@@ -210,9 +207,4 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
 }
 
 /** Whether a client has. Decided by the delivery, which has no url then: its subscription may have been deleted. */
-const isReceived = ({ url }: Delivery, { score }: HeldEntry): boolean => url === '' && !isParkingLease(score)
-
-function isParkingLease(lease: string): boolean {
-  const { beganAtMs, endsAtMs } = leaseTimes(lease)
-  return endsAtMs - beganAtMs === PARKING_LEASE_SECONDS * 1_000
-}
+const isReceived = ({ url }: Delivery): boolean => url === ''

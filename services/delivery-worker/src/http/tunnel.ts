@@ -61,7 +61,8 @@ export function createTunnels({ proxy, guard, lookup, timeoutMs, log }: TunnelOp
           cancel()
         }
       },
-      isFinal: (error) => !(error instanceof NoTunnel) || error.code === PROXY_FAILED,
+      // Not a refusal by the proxy: it may allow another address.
+      isFinal: (error) => !(error instanceof NoTunnel),
       explain: ({ message }) => message.replace(/^it/, 'the proxy'),
       unanswered: 'no answer through the proxy',
     },

@@ -41,7 +41,7 @@ useStore((opened) => {
 beforeEach(() => void (passed.splice(0), due.splice(0)))
 
 async function hold(limited: Subscription, count: number, of: Partial<Delivery> = {}): Promise<void> {
-  const hold = async (): Promise<void> =>
+  const hold = () =>
     store.settle(aDelivery({ subscriptionId: limited.id, tenant: limited.tenant, ...of }), null, {
       state: 'held',
       slot: 0,
@@ -162,6 +162,7 @@ async function lookAt(limited: Subscription, health: Partial<EndpointHealth> = {
     },
     publish: async (delivery) => void (delivery.subscriptionId === limited.id && passed.push(delivery)),
     limits,
+    noticeLimit: async () => {},
     waiting: async () => ({ backlog: 0, due: 0 }),
     log: silentLog,
   })

@@ -12,15 +12,15 @@ import {
   type Tenant,
   withoutQuery,
 } from '@switchhook/contracts'
-import type { Logger } from '@switchhook/runtime'
-import type { CrossingStore, DeliveryRecord, Endpoint, OutageStore } from '@switchhook/store'
+import { getOrCreate, type Logger } from '@switchhook/runtime'
+import type { DeliveryRecord, LimitNotices, OutageStore } from '@switchhook/store'
 
 export interface NoticesDeps {
   /** Whether the tenant has a subscription that receives this type. */
   readonly isWanted: (tenant: Tenant, eventType: EventType) => Promise<boolean>
   readonly outages: OutageStore
-  readonly parkedLimits: CrossingStore
-  readonly heldLimits: CrossingStore
+  readonly parkedLimits: LimitNotices
+  readonly heldLimits: LimitNotices
   readonly find: (delivery: Delivery) => Promise<DeliveryRecord | undefined>
   /** Resolves once the broker has confirmed the event. */
   readonly publish: (event: PlatformEvent) => Promise<void>
@@ -68,21 +68,23 @@ export function createNotices(deps: NoticesDeps) {
       }
     }
 
-  const limitNotice =
-    (
-      eventType: 'webhook.parked.limit' | 'webhook.held.limit',
-      store: CrossingStore,
-      counted: (count: number) => { readonly parked: number } | { readonly held: number },
-    ) =>
-    async ({ tenant, subscriptionId }: Endpoint): Promise<void> => {
-      const crossing = await store.unreported(subscriptionId)
-      if (crossing === undefined || !(await isWanted(tenant, eventType))) return
-      const { crossedAtMs, limit, count } = crossing
-      const data = { subscriptionId, limit, ...counted(count), occurredAt: toIso(crossedAtMs) }
-      await publish({ tenant }, eventType, noticeEventIdOf(subscriptionId, eventType, crossedAtMs), data)
-      // After the broker's confirm. If the process dies in between, the same event is published again.
-      await store.markReported(subscriptionId, crossing)
-    }
+  const limitNotice = (
+    eventType: 'webhook.parked.limit' | 'webhook.held.limit',
+    store: LimitNotices,
+    counted: (size: number) => { readonly parked: number } | { readonly held: number },
+  ) =>
+    oneAtATime(async (tenant) => {
+      if (!(await isWanted(tenant, eventType))) return
+      for (const crossing of await store.due(tenant)) {
+        const { subscriptionId, crossedAtMs, limit, size } = crossing
+        const data = { subscriptionId, limit, ...counted(size), occurredAt: toIso(crossedAtMs) }
+        await publish({ tenant }, eventType, noticeEventIdOf(subscriptionId, eventType, crossedAtMs), data)
+        await store.published(crossing)
+      }
+    })
+
+  /** Publishes, once per crossing, that a subscription of the tenant has more parked deliveries than may keep their body. */
+  const noticeParkedLimit = limitNotice('webhook.parked.limit', parkedLimits, (parked) => ({ parked }))
 
   return {
     failing: quietly(FAILING, async (delivery) => {
@@ -116,8 +118,9 @@ export function createNotices(deps: NoticesDeps) {
         occurredAt: recoveredAt,
       })
     }),
-    /** Publishes the notice of a parked delivery, if it is parked in this run. */
+    /** Publishes the notice of a parked delivery, if it is parked in this run, and those of limits that were crossed. */
     noticeParked: async (delivery: Delivery): Promise<void> => {
+      await noticeParkedLimit(delivery.tenant)
       const eventType = 'webhook.delivery.parked'
       if (delivery.trial !== undefined || !(await concerns(delivery, eventType))) return
       const record = await find(delivery)
@@ -126,10 +129,27 @@ export function createNotices(deps: NoticesDeps) {
       if (data === undefined) return
       await publish(delivery, eventType, parkedEventIdOf(record.deliveryId, record.run), data)
     },
-    /** Publishes, once per crossing, that a subscription has more parked deliveries than may keep their body. */
-    parkedLimit: limitNotice('webhook.parked.limit', parkedLimits, (parked) => ({ parked })),
-    /** Publishes, once per crossing, that the held deliveries of a subscription come near their limit. */
-    heldLimit: limitNotice('webhook.held.limit', heldLimits, (held) => ({ held })),
+    /** Publishes, once per crossing, that the held deliveries of a subscription of the tenant come near their limit. */
+    noticeHeldLimit: limitNotice('webhook.held.limit', heldLimits, (held) => ({ held })),
+  }
+}
+
+/** Calls that come during a run of the same tenant share the next run. */
+function oneAtATime(work: (tenant: Tenant) => Promise<void>): (tenant: Tenant) => Promise<void> {
+  const [running, following] = [new Map<Tenant, Promise<void>>(), new Map<Tenant, Promise<void>>()]
+  async function start(tenant: Tenant): Promise<void> {
+    const run = work(tenant).finally(() => running.delete(tenant))
+    running.set(tenant, run)
+    await run
+  }
+  return (tenant) => {
+    const current = running.get(tenant)
+    if (current === undefined) return start(tenant)
+    return getOrCreate(following, tenant, async () => {
+      await current.catch(() => {})
+      following.delete(tenant)
+      await start(tenant)
+    })
   }
 }
 

@@ -42,6 +42,7 @@ function aWorld(outcome: Outcome, change: Partial<DeliverDeps> = {}) {
       attempts.push(attempt)
       const next = settlement.state === 'waiting' ? ` ${settlement.nextAttemptAt}` : ''
       steps.push(`settle slot ${slot} ${settlement.state}${next}`)
+      return []
     },
     listener: notifyAll([{ concluded: (_delivery, _attempt, { kind }) => void steps.push(`report ${kind}`) }]),
     now: () => clockMs,
@@ -214,6 +215,7 @@ describe('deliver', () => {
       settle: async (_delivery, _attempt, settlement) => {
         failAt('settle')
         named.push(settlement)
+        return []
       },
     })
     const due = aDelivery({ token: 'a1b2c3d4' })
@@ -232,6 +234,7 @@ describe('deliver', () => {
       isSettled: async () => isSettled,
       settle: async () => {
         isSettled = true
+        return []
       },
     })
     const due = aDelivery()
@@ -244,6 +247,7 @@ describe('deliver', () => {
     const { deliver, steps } = aWorld(ok, {
       settle: async () => {
         if (failures-- > 0) throw new Unavailable('redis', 'away')
+        return []
       },
     })
     const due = aDelivery()
@@ -259,6 +263,7 @@ describe('deliver', () => {
       nowMs: () => nowMs,
       settle: async () => {
         if (isAway) throw new Unavailable('redis', 'away')
+        return []
       },
     })
     const due = aDelivery()
@@ -361,7 +366,10 @@ describe('deliver', () => {
       const { deliver } = aWorld(ok, {
         waitsMs: [10_000, 60_000, 300_000],
         admit: admitIn('open'),
-        settle: async (_delivery, _attempt, settlement) => void named.push(settlement),
+        settle: async (_delivery, _attempt, settlement) => {
+          named.push(settlement)
+          return []
+        },
         retryLater: async ({ slot, attempt, postponed, token }, waitMs) => {
           expect([slot, attempt]).toEqual([3, 2])
           waits.push([waitMs, postponed])
@@ -482,6 +490,7 @@ describe('deliver', () => {
         breaker: aBreaker({ note: async () => void noted++ }),
         settle: async () => {
           if (isAway) throw new Unavailable('redis', 'gone')
+          return []
         },
       })
       const delivery = aDelivery()
@@ -537,7 +546,7 @@ describe('deliver', () => {
     test('a delivery that was POSTed and could not be settled is settled', async () => {
       let isAway = true
       const { isolation, take, toLane } = oneTurn()
-      const { deliver, steps } = aWorld(ok, { isolation, settle: async () => (isAway ? gone() : undefined) })
+      const { deliver, steps } = aWorld(ok, { isolation, settle: async () => (isAway ? gone() : []) })
       const due = aDelivery()
       await expect(deliver(due)).rejects.toThrow('gone')
       isAway = false

@@ -6,7 +6,7 @@ import {
   type Outcome,
   type Subscription,
 } from '@switchhook/contracts'
-import type { DeliveryStore, Settlement } from '@switchhook/store'
+import type { DeliveryStore, HeldExcess, Settlement } from '@switchhook/store'
 import type { Clocks } from '../clocks.ts'
 import type { Admit } from '../endpoint/admit.ts'
 import type { Before, Breaker } from '../endpoint/cooldown.ts'
@@ -26,7 +26,7 @@ import {
 import type { DeliveryListener } from '../reporting/listener.ts'
 
 /** What the steps of a delivery use: the schedule, the parts of the worker, the store, the broker and the clocks. */
-export interface DeliverDeps extends Schedule, RecoverRejected, DeliveryStore, Clocks {
+export interface DeliverDeps extends Schedule, RecoverRejected, Omit<DeliveryStore, 'listAgain'>, Clocks {
   readonly isolation: Pick<Isolation, 'inTurn' | 'notePost'>
   readonly admit: Admit
   readonly breaker: Breaker
@@ -40,6 +40,9 @@ export interface DeliverDeps extends Schedule, RecoverRejected, DeliveryStore, C
    * broker has confirmed it. The notice is built from the stored record, so a repeat is identical.
    */
   readonly noticeParked: (delivery: Delivery) => Promise<void>
+  readonly listAgain: (...listed: Parameters<DeliveryStore['listAgain']>) => Promise<void>
+  /** Parks held deliveries beyond a limit. */
+  readonly parkExcess: (excess: readonly HeldExcess[]) => Promise<void>
 }
 
 /** The message of a due delivery. `made`: it came back, because the result of its POST could not be settled. */
@@ -176,9 +179,10 @@ export async function conclude(worker: DeliverDeps, result: Made | NotMade): Pro
     const rejected = before?.rejected
     if (decision.kind === 'acknowledged' && rejected) await worker.askForRecovery(delivery, rejected)
     result.secured ??= await secure(worker, result, decision)
-    if (result.secured !== undefined) await worker.settle(delivery, result.attempt, result.secured)
+    const excess = result.secured && (await worker.settle(delivery, result.attempt, result.secured))
     worker.listener.concluded(delivery, result.attempt, decision, outcome)
-    // Last: if it cannot be published, the message comes back and repeats the notice without the report.
+    // Last: if a notice cannot be published, the message comes back and repeats it without the report.
+    if (excess !== undefined) await worker.parkExcess(excess)
     if (decision.kind === 'park') {
       if (rejected !== undefined) await worker.noteRejected(delivery)
       await worker.noticeParked(delivery)

@@ -17,8 +17,6 @@ import type { DeliveryListener } from './listener.ts'
 const TO_THE_END = [...SECONDS, 30, 60, 300, 600, 1_800, 3_600, 7_200, 14_400, 28_800, 50_400, 86_400]
 const TO_THE_FIRST = [...SECONDS, 30, 60, 300, 1_800, 3_600]
 
-export type DeliveryMeter = ReturnType<typeof createDeliveryMeter>
-
 /** The worker's metrics. A delivery costs a few additions. */
 export function createDeliveryMeter(metrics: Metrics) {
   const attempts = createAttemptCounters(metrics)

@@ -53,12 +53,13 @@ export function aDeliveryWorld(store: DeliveryStore & DeliveryArchive, of: Parti
         messages.push(delivery)
         await at('confirmed')
       },
-      listAgain: (delivery) => store.listAgain(delivery),
+      listAgain: async (delivery) => void (await store.listAgain(delivery)),
       park: (...parked) => store.park(...parked),
       settle: async (delivery, attempt, settlement) => {
         await at('before settling')
-        await store.settle(delivery, attempt, settlement)
+        const excess = await store.settle(delivery, attempt, settlement)
         await at('settled')
+        return excess
       },
       nowMs: () => performance.now(),
     })

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { repository, runCommand, waitUntil } from '@switchhook/test-servers'
-import { openManagement } from '@switchhook/testkit'
+import { managementEnvironment, openManagement } from '@switchhook/testkit'
 import { REPLICAS } from '../faults/plan.ts'
 import type { UnusualAnswer } from '../load/client.ts'
 import { listDeliveries } from '../load/recoveries.ts'
@@ -121,7 +121,7 @@ function saveRedis(stack: ChaosStack, folder: string): Promise<string> {
 const saveDefinitions = (stack: ChaosStack, folder: string): Promise<string> =>
   run(process.execPath, ['rabbitmq/backup-definitions.mjs'], {
     BACKUP_DIR: folder,
-    MANAGEMENT_URL: stack.managementUrl(),
+    ...managementEnvironment(stack.managementUrl()),
   })
 
 async function restoreDefinitions(stack: ChaosStack, copy: string): Promise<void> {

@@ -21,7 +21,7 @@ export interface Schemas {
     cursor?: string;
   };
   SubscriptionSettings: {
-    /** null for a pull subscription. The endpoint that receives the deliveries: an absolute http or https url (in production https only, unless configured otherwise) without credentials, fragment, whitespace, control characters or backslashes. `localhost` and private, loopback, link-local, multicast or reserved addresses are rejected in every spelling, unless the installation allows their network. Host names are not resolved here; each attempt checks the resolved address by the same rule and fails as `blocked` if it is not allowed. The url is stored as written. */
+    /** null for a pull subscription. The endpoint that receives the deliveries: an absolute http or https url (in production https only, unless configured otherwise) without credentials, fragment, whitespace, control characters or backslashes. `localhost` and private, loopback, link-local, multicast or reserved addresses are rejected in every spelling, unless the installation allows their network. Host names are not resolved here; each attempt checks the resolved address by the same rule and fails as `blocked` if it is not allowed. The url is stored, shown and requested as written: one that would be requested otherwise (`/a/../b`, a host name that is not ASCII) is rejected with the form to use. */
     url?: string | null;
     /** A label of your choice. */
     description?: string | null;
@@ -854,7 +854,7 @@ export interface Schemas {
     requestId: string;
     /** More about this error. */
     detail?: string;
-    /** The invalid fields or parameters of the request. */
+    /** The invalid fields or parameters of the request; of thousands, the first ten of each kind. */
     errors?: Schemas["Fault"][];
     /** The known event types. Present if `url` or `eventTypes` is invalid. */
     knownEventTypes?: string[];
@@ -1172,7 +1172,7 @@ export interface Schemas {
     id: string;
     /** `post`: deliveries are sent to `url`. `pull`: clients receive them with `POST /webhooks/subscriptions/{id}/receive`. Cannot be changed. */
     mode: "post" | "pull";
-    /** null for a pull subscription. The endpoint that receives the deliveries: an absolute http or https url (in production https only, unless configured otherwise) without credentials, fragment, whitespace, control characters or backslashes. `localhost` and private, loopback, link-local, multicast or reserved addresses are rejected in every spelling, unless the installation allows their network. Host names are not resolved here; each attempt checks the resolved address by the same rule and fails as `blocked` if it is not allowed. The url is stored as written. */
+    /** null for a pull subscription. The endpoint that receives the deliveries: an absolute http or https url (in production https only, unless configured otherwise) without credentials, fragment, whitespace, control characters or backslashes. `localhost` and private, loopback, link-local, multicast or reserved addresses are rejected in every spelling, unless the installation allows their network. Host names are not resolved here; each attempt checks the resolved address by the same rule and fails as `blocked` if it is not allowed. The url is stored, shown and requested as written: one that would be requested otherwise (`/a/../b`, a host name that is not ASCII) is rejected with the form to use. */
     url: string | null;
     /** The event types to deliver. `*` is all of them, those that a later version adds included, and stands alone when it is read. Duplicates are removed. */
     eventTypes: ("call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit" | "webhook.held.limit" | "*")[];
@@ -1253,7 +1253,7 @@ export interface Schemas {
     subscriptionId: string;
     /** `post`: deliveries are sent to `url`. `pull`: clients receive them with `POST /webhooks/subscriptions/{id}/receive`. Cannot be changed. */
     mode: "post" | "pull";
-    /** null for a pull subscription. The endpoint that receives the deliveries: an absolute http or https url (in production https only, unless configured otherwise) without credentials, fragment, whitespace, control characters or backslashes. `localhost` and private, loopback, link-local, multicast or reserved addresses are rejected in every spelling, unless the installation allows their network. Host names are not resolved here; each attempt checks the resolved address by the same rule and fails as `blocked` if it is not allowed. The url is stored as written. */
+    /** null for a pull subscription. The endpoint that receives the deliveries: an absolute http or https url (in production https only, unless configured otherwise) without credentials, fragment, whitespace, control characters or backslashes. `localhost` and private, loopback, link-local, multicast or reserved addresses are rejected in every spelling, unless the installation allows their network. Host names are not resolved here; each attempt checks the resolved address by the same rule and fails as `blocked` if it is not allowed. The url is stored, shown and requested as written: one that would be requested otherwise (`/a/../b`, a host name that is not ASCII) is rejected with the form to use. */
     url: string | null;
     /** A label of your choice. */
     description: string | null;

@@ -60,7 +60,7 @@ const busy = { code: 'agent-device-unavailable' }
 
 /** Empties the outbox and returns the events of this test's tenant. */
 async function takeEvents(): Promise<PlatformEvent[]> {
-  const outbox = createOutbox(redis[0], randomUUID())
+  const outbox = createOutbox(redis[0])
   const events: PlatformEvent[] = []
   for (let batch = await outbox.claim(100); batch.length > 0; batch = await outbox.claim(100)) {
     events.push(...batch.map(({ event }) => event))

@@ -51,7 +51,7 @@ const callId = newCallId()
 const report = (more: Partial<LegReport>): LegReport => aReport({ tenant, callId, ...more })
 
 async function takeEvents(): Promise<PlatformEvent[]> {
-  const outbox = createOutbox(direct, randomUUID())
+  const outbox = createOutbox(direct)
   const entries = await outbox.claim(100)
   await outbox.sent(entries)
   return entries.map(({ event }) => event)

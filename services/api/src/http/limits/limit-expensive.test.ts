@@ -1,3 +1,4 @@
+import type { AppError } from '@switchhook/contracts'
 import type { Caller } from '../route.ts'
 import { createLimitExpensive } from './limit-expensive.ts'
 
@@ -107,4 +108,13 @@ test('invented people of a tenant run a few at a time; another tenant does not w
   start('other', callerOf('crm', { tenant: 'globex', issuer: 'https://globex.example' }))
   await end('none')
   expect(running).toEqual(['a', 'b'])
+})
+
+test('a refusal names whose limit was reached', async () => {
+  const { start } = scene({ mostWaiting: 0 })
+  const detailOf = async (name: string, caller: Caller) => ((await start(name, caller).done) as AppError).extra.detail
+  start('a', callerOf('crm'))
+  expect(await detailOf('b', callerOf('crm'))).toContain('of this client are waiting')
+  start('c', callerOf('erp'))
+  expect(await detailOf('d', callerOf('bi'))).toContain('of this tenant are waiting')
 })

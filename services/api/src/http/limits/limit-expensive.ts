@@ -1,5 +1,5 @@
 import { getOrCreate, startDeadline } from '@switchhook/runtime'
-import { retryAfter } from '../headered-error.ts'
+import { type HeaderedError, retryAfter } from '../headered-error.ts'
 import { type Caller, limitedClientOf } from '../route.ts'
 
 export type LimitExpensive = ReturnType<typeof createLimitExpensive>
@@ -22,8 +22,8 @@ const LIMITS = {
  * the large answers that a client does not read. Callers without a client have no limit.
  */
 export function createLimitExpensive({ client, tenant } = LIMITS) {
-  const ofClient = createTurns(client)
-  const ofTenant = createTurns(tenant)
+  const ofClient = createTurns(client, () => refused('client'))
+  const ofTenant = createTurns(tenant, () => refused('tenant'))
 
   /**
    * Runs the work once earlier work of the caller is done.
@@ -35,7 +35,7 @@ export function createLimitExpensive({ client, tenant } = LIMITS) {
     if (name === undefined) return work()
     return ofClient(name, () =>
       ofTenant(JSON.stringify(caller.tenant), async () => {
-        if (isClosed()) throw refused()
+        if (isClosed()) throw refused('client')
         return await work()
       }),
     )
@@ -49,13 +49,13 @@ interface Turns {
 }
 
 /** Runs work of the same name in the order in which it came; only a name with many waiting requests is refused. */
-function createTurns({ atATime, mostWaiting, maxWaitMs }: TurnLimits) {
+function createTurns({ atATime, mostWaiting, maxWaitMs }: TurnLimits, refusal: () => HeaderedError) {
   const byName = new Map<string, Turns>()
   return async <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {
     const turns = getOrCreate(byName, name, () => ({ running: 0, waiting: [] }))
     if (turns.running < atATime) turns.running += 1
-    else if (turns.waiting.length < mostWaiting) await turnIn(turns.waiting, maxWaitMs)
-    else throw refused()
+    else if (turns.waiting.length < mostWaiting) await turnIn(turns.waiting, maxWaitMs, refusal)
+    else throw refusal()
     try {
       return await work()
     } finally {
@@ -66,7 +66,7 @@ function createTurns({ atATime, mostWaiting, maxWaitMs }: TurnLimits) {
   }
 }
 
-function turnIn(waiting: Turns['waiting'], maxWaitMs: number): Promise<void> {
+function turnIn(waiting: Turns['waiting'], maxWaitMs: number, refusal: () => HeaderedError): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const start = (): void => {
     deadline.stop()
@@ -74,11 +74,15 @@ function turnIn(waiting: Turns['waiting'], maxWaitMs: number): Promise<void> {
   }
   const deadline = startDeadline(maxWaitMs, () => {
     waiting.splice(waiting.indexOf(start), 1)
-    reject(refused())
+    reject(refusal())
   })
   waiting.push(start)
   return promise
 }
 
-const refused = () =>
-  retryAfter('rate-limited', 1, 'Too many lists and summaries of this client are waiting; send fewer at the same time.')
+const refused = (owner: 'client' | 'tenant') =>
+  retryAfter(
+    'rate-limited',
+    1,
+    `Too many lists and summaries of this ${owner} are waiting; send fewer at the same time.`,
+  )

@@ -24,7 +24,7 @@ export const problemSchema = component('Problem', {
     ),
     detail: text('More about this error.', 'The body is not valid'),
     errors: list(
-      'The invalid fields or parameters of the request.',
+      'The invalid fields or parameters of the request; of thousands, the first ten of each kind.',
       completeComponent('Fault', 'One invalid field or parameter.', {
         pointer: text('A JSON pointer (RFC 6901) into the body, or `/<name>` for a query parameter.', '/url'),
         detail: text('What is wrong with the value.', 'is required'),

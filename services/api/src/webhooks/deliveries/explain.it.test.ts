@@ -10,7 +10,6 @@ import {
 import {
   createBreakerStore,
   createDeliveryStore,
-  createParkedLimitStore,
   type DeliveryStore,
   type LoggedEvent,
   type Redis,
@@ -35,12 +34,10 @@ useApi(['acme', 'globex'], (world) => {
     redis,
     headers: { acme, globex },
   } = world)
-  store = createDeliveryStore(redis, {
-    settledRetentionMs: HOUR_MS,
-    waitingRetentionMs: HOUR_MS,
-    parkedRetentionMs: HOUR_MS,
-  })
+  store = createDeliveryStore(redis, RETENTION)
 })
+
+const RETENTION = { settledRetentionMs: HOUR_MS, waitingRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
 
 async function subscribe(headers = acme, eventTypes: readonly string[] = ['call.status']): Promise<SubscriptionId> {
   const json = { url: 'https://client.example/hooks', eventTypes }
@@ -223,9 +220,10 @@ describe('the explanation of an event', () => {
   test('of a parked delivery without a body says that it cannot be sent again', async () => {
     const id = await subscribe()
     const event = await fanOut(id)
-    await store.park(deliveryOf(event, id), attempt, 'rejected')
-    const limits = createParkedLimitStore(redis, { parkedRetentionMs: HOUR_MS, settledRetentionMs: HOUR_MS })
-    await limits.trim({ tenant: 'acme', subscriptionId: id }, { whole: 0, total: 1 })
+    const one = { perSubscription: 1, perTenant: 1, released: () => {} }
+    const limited = createDeliveryStore(redis, RETENTION, one)
+    await limited.park(deliveryOf(event, id), attempt, 'rejected')
+    await limited.park(deliveryOf(await fanOut(id), id), attempt, 'rejected')
     const { body } = await explain(event.eventId)
     expect((body as Explained).subscriptions.find(({ subscriptionId }) => subscriptionId === id)).toMatchObject({
       verdict: 'parked',

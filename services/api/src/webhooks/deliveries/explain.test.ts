@@ -290,6 +290,17 @@ const CASES: readonly (readonly [name: string, facts: Facts, verdict: Verdict, e
     'Parked at 2026-11-21T00:36:10.000Z: attempt 1 at 2026-11-20T12:00:00.100Z was answered with 404, which is not retried. You can send it again.',
   ],
   [
+    'a delivery that was answered with a redirect',
+    facts({
+      delivery: {
+        ...rejected,
+        attempts: [{ ...attempt, status: 301, detail: 'redirects are not followed: change the url' }],
+      },
+    }),
+    'parked',
+    'Parked at 2026-11-21T00:36:10.000Z: attempt 1 at 2026-11-20T12:00:00.100Z was answered with 301 (redirects are not followed: change the url), which is not retried. You can send it again.',
+  ],
+  [
     'a rejected delivery of a subscription that recovers them',
     facts({ delivery: rejected, subscription: { ...subscription, recoverRejected: true } }),
     'parked',

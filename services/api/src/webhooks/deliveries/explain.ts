@@ -1,7 +1,6 @@
 import { type Attempt, filteredFields } from '@switchhook/contracts'
 import type { ListedDelivery } from '@switchhook/store'
 import { momentOf } from '../moment.ts'
-import { shownTypes } from '../subscriptions/subscribed-types.ts'
 import { attemptView } from './delivery-schema.ts'
 import {
   attemptSentence,
@@ -132,7 +131,7 @@ function explainUnmatched(facts: Facts, fannedOutAt: string | undefined): Findin
   const { createdAt, enabled, filter } = subscription
   if (fannedOutAt !== undefined && createdAt > fannedOutAt)
     return ['created-later', `Not sent: the subscription was created at ${createdAt}, after the event was fanned out.`]
-  const types = shownTypes(subscription.eventTypes).join(', ')
+  const types = subscription.eventTypes.join(', ')
   if (!receivesType(subscription, eventType))
     return ['not-subscribed', `Not sent: the subscription receives ${types}, but not ${eventType}.`]
   if (!enabled) return ['disabled', 'Not sent: the subscription is disabled.']

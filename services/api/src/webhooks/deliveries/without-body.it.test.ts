@@ -1,11 +1,5 @@
-import { type Delivery, parseSubscriptionId } from '@switchhook/contracts'
-import {
-  createDeliveryStore,
-  createParkedLimitStore,
-  type DeliveryStore,
-  type ParkedLimitStore,
-  type Redis,
-} from '@switchhook/store'
+import type { Delivery } from '@switchhook/contracts'
+import { createDeliveryStore, type DeliveryStore, type Redis } from '@switchhook/store'
 import { eventually } from '@switchhook/testkit'
 import type { ApiUnderTest } from '../../testing/api-under-test.ts'
 import { attemptOf, newDelivery } from '../../testing/deliveries.ts'
@@ -18,7 +12,6 @@ const retention = { settledRetentionMs: 60_000, waitingRetentionMs: 60_000, park
 let api: ApiUnderTest
 let redis: Redis
 let store: DeliveryStore
-let limits: ParkedLimitStore
 let headers: { authorization: string }
 let subscription: string
 
@@ -27,8 +20,7 @@ useApi(
   (world) => {
     ;({ api, redis } = world)
     headers = world.headers.acme
-    store = createDeliveryStore(redis, retention)
-    limits = createParkedLimitStore(redis, retention)
+    store = createDeliveryStore(redis, retention, { perSubscription: 2, perTenant: 1_000, released: () => {} })
   },
   { PARKED_LIMIT_PER_SUBSCRIPTION: '2' },
 )
@@ -49,7 +41,6 @@ async function park(): Promise<Delivery> {
 async function parkTooMany(): Promise<Delivery[]> {
   const parked: Delivery[] = []
   for (let i = 0; i < 5; i++) parked.push(await park())
-  await limits.trim({ tenant: 'acme', subscriptionId: parseSubscriptionId(subscription) }, { whole: 2, total: 4 })
   return parked
 }
 

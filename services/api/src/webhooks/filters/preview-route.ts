@@ -1,5 +1,6 @@
 import {
   AppError,
+  coveredTypes,
   EVENT_TYPES,
   type EventData,
   type EventType,
@@ -23,7 +24,6 @@ import {
   warningsOf,
   warningsSchema,
 } from '../subscriptions/filter-schema.ts'
-import { coveredTypes } from '../subscriptions/subscribed-types.ts'
 import { subscribedTypeSchema } from '../subscriptions/subscription-schema.ts'
 
 interface PreviewRequest {

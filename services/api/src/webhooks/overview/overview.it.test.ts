@@ -4,7 +4,6 @@ import {
   createContactStore,
   createDeliveryPolicyStore,
   createDeliveryStore,
-  createParkedLimitStore,
   createStatisticsStore,
   type Redis,
 } from '@switchhook/store'
@@ -51,8 +50,6 @@ async function park(subscription: string, status: number, { tenant = 'acme', cal
   const delivery = newDelivery(subscription, { tenant, body })
   const { eventId, subscriptionId } = delivery
   await logFanOut(redis, loggedEvent({ eventId, tenant, subscriptionIds: [subscriptionId], subject }))
-  const limits = createParkedLimitStore(redis, { parkedRetentionMs: HOUR_MS, settledRetentionMs: HOUR_MS })
-  await limits.register(delivery)
   await store().park(delivery, attemptOf(delivery, { status }), status === 410 ? 'rejected' : 'exhausted')
   return delivery.deliveryId
 }

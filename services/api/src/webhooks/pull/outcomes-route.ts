@@ -8,14 +8,18 @@ import {
   type Subscription,
   Unavailable,
 } from '@switchhook/contracts'
-import { leaseTimes, type Report } from '@switchhook/store'
+import { type Lease, leaseTimes, type Report } from '@switchhook/store'
 import { acts, type RouteOf } from '../../http/route.ts'
 import type { ValueOf } from '../../http/schema.ts'
 import type { WebhookParts } from '../stores.ts'
 import { findSubscription, ofSubscription } from '../subscriptions/subscription-routes.ts'
+import type { LeaseTokens } from './lease-tokens.ts'
 import { type OutcomeItem, outcomeOf, outcomeResultsSchema, outcomesSchema } from './pull-schema.ts'
 
-type OutcomesRouteDeps = Pick<WebhookParts, 'subscriptions' | 'broker' | 'held' | 'deliveryLog' | 'outcomes' | 'now'>
+interface OutcomesRouteDeps
+  extends Pick<WebhookParts, 'subscriptions' | 'broker' | 'held' | 'deliveryLog' | 'outcomes' | 'now'> {
+  readonly tokens: LeaseTokens
+}
 
 type Body = ValueOf<typeof outcomesSchema>
 
@@ -72,14 +76,17 @@ function faultsIn({ items }: Body): Fault[] {
   })
 }
 
-const leaseOf = ({ deliveryId, leaseToken }: OutcomeItem) => ({
-  deliveryId: parseDeliveryId(deliveryId),
-  lease: leaseToken,
-})
+/** Undefined: this lease was not handed out. */
+const leaseOf = (
+  { tokens }: OutcomesRouteDeps,
+  { id }: Subscription,
+  { deliveryId, leaseToken }: OutcomeItem,
+): Lease | undefined => tokens.read(id, parseDeliveryId(deliveryId), leaseToken)
 
 /** @returns the deliveries that were given back */
-async function release({ held }: OutcomesRouteDeps, { id }: Subscription, items: readonly OutcomeItem[]) {
-  const leases = items.filter((item) => item.release).map(leaseOf)
+async function release(deps: OutcomesRouteDeps, subscription: Subscription, items: readonly OutcomeItem[]) {
+  const [{ held }, { id }] = [deps, subscription]
+  const leases = items.filter((item) => item.release).flatMap((item) => leaseOf(deps, subscription, item) ?? [])
   const isReleased = leases.length === 0 ? [] : await held.release(id, leases)
   return leases.filter((_, i) => isReleased[i]).map(({ deliveryId }) => deliveryId)
 }
@@ -91,15 +98,16 @@ async function release({ held }: OutcomesRouteDeps, { id }: Subscription, items:
  * @returns the deliveries whose lease was held
  */
 async function report(
-  { held, broker, outcomes, now }: OutcomesRouteDeps,
-  { id: subscriptionId, tenant }: Subscription,
+  deps: OutcomesRouteDeps,
+  subscription: Subscription,
   items: readonly OutcomeItem[],
 ): Promise<readonly DeliveryId[]> {
+  const [{ held, broker, outcomes, now }, { id: subscriptionId, tenant }] = [deps, subscription]
   const reports = items.flatMap((item): Report[] => {
-    const outcome = outcomeOf(item)
-    if (outcome === undefined) return []
-    const durationMs = item.durationMs ?? Math.max(0, now() - leaseTimes(item.leaseToken).beganAtMs)
-    return [{ ...leaseOf(item), durationMs, outcome }]
+    const [outcome, lease] = [outcomeOf(item), leaseOf(deps, subscription, item)]
+    if (outcome === undefined || lease === undefined) return []
+    const durationMs = item.durationMs ?? Math.max(0, now() - leaseTimes(lease.lease).beganAtMs)
+    return [{ ...lease, durationMs, outcome }]
   })
   if (reports.length === 0) return []
   // Before the leases get other names: the client can then repeat its report.

@@ -34,11 +34,12 @@ export const receiveSchema = component('Receive', {
   examples: [{ max: 100, leaseSeconds: 60 }],
 })
 
-const leaseToken = text(
-  'Proves that the delivery is yours. Each receipt of a delivery has another one.',
-  '1795194391173030',
-  { minLength: 1, maxLength: 32 },
-)
+const LEASE_TOKEN = '1795194391173030.q83vEjRWeJCrze8SNFZ4kA'
+
+const leaseToken = text('Proves that the delivery is yours. Each receipt of a delivery has another one.', LEASE_TOKEN, {
+  minLength: 1,
+  maxLength: 64,
+})
 
 export const receivedSchema = completeComponent(
   'Received',
@@ -105,7 +106,7 @@ export const outcomesSchema = component('ReportedOutcomes', {
       { minItems: 1, maxItems: 100 },
     ),
   },
-  examples: [{ items: [{ deliveryId: deliveryIdSchema.examples[0], leaseToken: '1795194391173030', status: 204 }] }],
+  examples: [{ items: [{ deliveryId: deliveryIdSchema.examples[0], leaseToken: LEASE_TOKEN, status: 204 }] }],
 })
 
 export const outcomeResultsSchema = completeComponent(

@@ -1,5 +1,7 @@
 import { SUBSCRIPTION_LEASE_MS } from '@switchhook/contracts'
-import { aDelivery, aSubscription } from '@switchhook/testkit'
+import { openVault } from '@switchhook/signing'
+import { aDelivery, aSubscription, silentLog } from '@switchhook/testkit'
+import { createLeaseTokens } from './lease-tokens.ts'
 import { receiveDeliveries } from './receive-route.ts'
 
 beforeEach(() => jest.useFakeTimers())
@@ -52,6 +54,7 @@ async function receive(whileCounting: 'nothing' | 'a disable', publishMs = 0) {
         if (withdrawn.length < 10) jest.advanceTimersByTime(publishMs)
       },
     },
+    tokens: createLeaseTokens(openVault({ SECRET_KEYS: undefined }, silentLog)),
     redisNow: Date.now,
   })
   const { items } = body as { readonly items: readonly { readonly deliveryId: string }[] }

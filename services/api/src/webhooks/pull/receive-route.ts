@@ -13,6 +13,7 @@ import { acts, limitedClientOf, type RouteOf } from '../../http/route.ts'
 import type { ValueOf } from '../../http/schema.ts'
 import type { WebhookParts } from '../stores.ts'
 import { findSubscription, ofSubscription } from '../subscriptions/subscription-routes.ts'
+import type { LeaseTokens } from './lease-tokens.ts'
 import { receivedSchema, receiveSchema } from './pull-schema.ts'
 import type { Waiting } from './waiting.ts'
 
@@ -23,6 +24,7 @@ export interface ReceiveRouteDeps extends Pick<WebhookParts, 'redisNow'> {
   readonly broker: Pick<WebhookParts['broker'], 'publishBacklogged'>
   readonly waiting: Pick<Waiting, 'enter'>
   readonly signer: Signer
+  readonly tokens: LeaseTokens
 }
 
 /** Receives deliveries. Not audited: the attempts of a delivery show its outcomes. */
@@ -80,7 +82,7 @@ async function backlogOf({ held }: Pick<ReceiveRouteDeps, 'held'>, id: Subscript
  * pipeline, where a worker withdraws it or lets it expire.
  */
 async function handOut(
-  { subscriptions, held, signer, broker, redisNow }: ReceiveRouteDeps,
+  { subscriptions, held, signer, tokens, broker, redisNow }: ReceiveRouteDeps,
   { id, tenant }: Subscription,
   leased: readonly LeasedDelivery[],
   isClosed: () => boolean,
@@ -97,7 +99,10 @@ async function handOut(
       // No client can receive the deliveries of a deleted subscription.
       const unwanted = rest.filter(({ delivery }) => !subscription || !isSent(subscription, delivery, redisNow()))
       const wanted = rest.filter((each) => !unwanted.includes(each))
-      const items = wanted.map((each) => itemOf(each, subscription, signer))
+      const items = wanted.map((each) => ({
+        ...itemOf(each, subscription, signer),
+        leaseToken: tokens.of(id, each.delivery.deliveryId, each.lease),
+      }))
       await Promise.all(unwanted.map(({ delivery }) => broker.publishBacklogged(delivery)))
       // What is published is neither published again nor given back, however slow the broker is.
       rest = wanted
@@ -133,7 +138,6 @@ function itemOf({ delivery, lease }: LeasedDelivery, subscription: Subscription 
   return {
     deliveryId: delivery.deliveryId,
     attempt,
-    leaseToken: lease,
     leasedUntil: new Date(leaseTimes(lease).endsAtMs).toISOString(),
     headers: attemptHeaders(current, attempt, signer.headersOf),
     body: delivery.body.toString(),

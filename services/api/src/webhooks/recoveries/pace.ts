@@ -38,7 +38,7 @@ export const UNANSWERED_MS = 3_000
 const STEPS_PER_SECOND = 5
 const CHECK_SUBSCRIPTION_MS = 2_000
 /** A subscription can stay disabled or paused for weeks. */
-export const MAX_CHECK_MS = 60_000
+const MAX_CHECK_MS = 60_000
 const CHECK_ENDPOINT_MS = 1_000
 const MAX_COOLDOWN_CHECK_MS = 5_000
 

@@ -133,8 +133,10 @@ function openReplica(redis: Redis) {
   }
 }
 
-const accepts = (delivery: Delivery): Promise<void> =>
-  store().settle(delivery, attemptOf(delivery, { outcome: 'delivered', status: 204 }), { state: 'acknowledged' })
+async function accepts(delivery: Delivery): Promise<void> {
+  const attempt = attemptOf(delivery, { outcome: 'delivered', status: 204 })
+  await store().settle(delivery, attempt, { state: 'acknowledged' })
+}
 const rejects = (delivery: Delivery): Promise<void> =>
   store().park(delivery, attemptOf(delivery, { status: 401 }), 'rejected')
 

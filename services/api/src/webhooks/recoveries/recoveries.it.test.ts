@@ -172,8 +172,10 @@ async function step(replica: Replica = replicas[0]): Promise<void> {
 }
 
 /** Settles a delivery as a worker does after an acknowledgement. */
-const acknowledge = (delivery: Delivery): Promise<void> =>
-  store.settle(delivery, attemptOf(delivery, { outcome: 'delivered', status: 204 }), { state: 'acknowledged' })
+async function acknowledge(delivery: Delivery): Promise<void> {
+  const attempt = attemptOf(delivery, { outcome: 'delivered', status: 204 })
+  await store.settle(delivery, attempt, { state: 'acknowledged' })
+}
 
 const acknowledging: Publish = async (delivery) => {
   published.push(delivery)

@@ -1,8 +1,7 @@
-import { AppError, isGuid, parseRecoveryId, type RecoveryId } from '@switchhook/contracts'
+import { AppError, coveredTypes, isGuid, parseRecoveryId, type RecoveryId } from '@switchhook/contracts'
 import type { PageQuery } from '@switchhook/store'
 import { acts, type RouteOf, type RouteRequest, reads } from '../../http/route.ts'
 import { pageParameters } from '../../http/schema.ts'
-import { coveredTypes } from '../subscriptions/subscribed-types.ts'
 import { findSubscription, ofSubscription } from '../subscriptions/subscription-routes.ts'
 import {
   beginning,

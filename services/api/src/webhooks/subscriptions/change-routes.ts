@@ -1,11 +1,10 @@
-import { AppError, hasLimits, holdsDeliveries, type Subscription } from '@switchhook/contracts'
+import { AppError, distinctTypes, hasLimits, holdsDeliveries, type Subscription } from '@switchhook/contracts'
 import { requireMatch } from '../../http/entity-tag.ts'
 import type { RouteOf } from '../../http/route.ts'
 import { watchUse } from './delete-unused.ts'
 import { wantedSettings } from './optional-settings.ts'
 import { mergedHeaders } from './own-headers.ts'
 import { firstAttemptsStopped, stopsFirstAttempts } from './stop-first-attempts.ts'
-import { storedTypes } from './subscribed-types.ts'
 import {
   findSubscription,
   ofSubscription,
@@ -57,7 +56,7 @@ export const changeSubscription: RouteOf<SubscriptionRouteDeps, SubscriptionChan
     }
     const wanted = {
       ...(url != null && { url }),
-      ...(eventTypes != null && { eventTypes: storedTypes(eventTypes) }),
+      ...(eventTypes != null && { eventTypes: distinctTypes(eventTypes) }),
       ...(description !== undefined && { description }),
       ...settings,
       ...(enabled !== undefined && { enabled }),

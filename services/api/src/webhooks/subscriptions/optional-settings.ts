@@ -93,9 +93,3 @@ export function wantedSettings(body: Partial<OptionalSettings>): Pick<Subscripti
     NAMES.flatMap((name) => (asked[name] === undefined ? [] : [[name, asked[name] || undefined]])),
   )
 }
-
-/** The values that are set, for the ETag. The external id was the first of the settings, and stands alone. */
-export const setSettings = (subscription: Subscription): unknown[] =>
-  NAMES.filter((name) => subscription[name] !== undefined).map((name) =>
-    name === 'externalId' ? subscription[name] : [name, subscription[name]],
-  )

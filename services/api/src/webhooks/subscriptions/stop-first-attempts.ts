@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { hasLimits, olderLeasesEndAt, type Subscription } from '@switchhook/contracts'
+import { ALL_TYPES, hasLimits, olderLeasesEndAt, type SubscribedType, type Subscription } from '@switchhook/contracts'
 
 type Change = Partial<Omit<Subscription, 'headers'>> & { readonly headers?: unknown }
 
@@ -33,5 +33,8 @@ export async function firstAttemptsStopped(storedAtMs: number): Promise<void> {
   }
 }
 
-const isAddition = (after: readonly string[], before: readonly string[]): boolean =>
-  before.every((type) => after.includes(type)) && after.some((type) => !before.includes(type))
+const isAddition = (after: readonly SubscribedType[], before: readonly SubscribedType[]): boolean =>
+  before.every(isIn(after)) && !after.every(isIn(before))
+
+const isIn = (types: readonly SubscribedType[]) => (type: SubscribedType) =>
+  types.includes(type) || types.includes(ALL_TYPES)

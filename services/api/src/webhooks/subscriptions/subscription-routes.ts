@@ -1,4 +1,11 @@
-import { AppError, isGuid, parseSubscriptionId, type Subscription, type SubscriptionId } from '@switchhook/contracts'
+import {
+  AppError,
+  distinctTypes,
+  isGuid,
+  parseSubscriptionId,
+  type Subscription,
+  type SubscriptionId,
+} from '@switchhook/contracts'
 import { inChunks, type StateStore, type SubscriptionStore } from '@switchhook/store'
 import type { ApiConfig } from '../../config.ts'
 import { type Caller, type RouteOf, reads, searches } from '../../http/route.ts'
@@ -8,7 +15,6 @@ import { watchUse } from './delete-unused.ts'
 import { HEALTHY } from './endpoint-health.ts'
 import { type OptionalSettings, wantedSettings } from './optional-settings.ts'
 import { type HeadersRequest, mergedHeaders } from './own-headers.ts'
-import { storedTypes } from './subscribed-types.ts'
 import {
   createdSubscriptionSchema,
   etagHeader,
@@ -133,7 +139,7 @@ export const createSubscription: RouteOf<SubscriptionRouteDeps, NewSubscription>
       ...owner,
       ...(body.mode === 'pull' && { mode: 'pull' }),
       url: body.url ?? '',
-      eventTypes: storedTypes(body.eventTypes),
+      eventTypes: distinctTypes(body.eventTypes),
       description: body.description ?? null,
       ...settings,
       ...(body.headers && { headers: mergedHeaders(vault, owner, body) }),

@@ -29,9 +29,10 @@ const url = orNull(
     'null for a pull subscription. The endpoint that receives the deliveries: an absolute http or https url (in production https only, unless configured otherwise) ' +
       'without credentials, fragment, whitespace, control characters or backslashes. `localhost` and private, loopback, link-local, ' +
       'multicast or reserved addresses are rejected in every spelling, unless the installation allows their network. Host names are not resolved here; ' +
-      'each attempt checks the resolved address by the same rule and fails as `blocked` if it is not allowed. The url is stored as written.',
+      'each attempt checks the resolved address by the same rule and fails as `blocked` if it is not allowed. The url is stored, shown and requested as written: ' +
+      'one that would be requested otherwise (`/a/../b`, a host name that is not ASCII) is rejected with the form to use.',
     EXAMPLE_URL,
-    // No `format: uri`: an address may have letters beyond ASCII.
+    // No `format: uri`: some generators make another type than text of it.
     { maxLength: MAX_URL_LENGTH, pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/\\\\]' },
   ),
 )

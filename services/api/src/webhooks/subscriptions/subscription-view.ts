@@ -5,10 +5,9 @@ import { momentOf } from '../moment.ts'
 import type { Health } from '../stores.ts'
 import { healthViewOf } from './endpoint-health.ts'
 import { warningsOf } from './filter-schema.ts'
-import { setSettings, shownSettings } from './optional-settings.ts'
+import { shownSettings } from './optional-settings.ts'
 import { shownHeaders } from './own-headers.ts'
 import { signingViewOf } from './signing-schema.ts'
-import { shownTypes } from './subscribed-types.ts'
 
 /** The number of parked deliveries of a subscription, and how many of them may keep their body. */
 export type Parked = Pick<ParkedCount, 'count' | 'withoutBody' | 'dropped'> & { readonly limit: number }
@@ -31,7 +30,7 @@ export function viewOf(
     id,
     mode,
     url: mode === 'pull' ? null : url,
-    eventTypes: shownTypes(eventTypes),
+    eventTypes,
     description,
     ...shownSettings(subscription),
     headers: shownHeaders(subscription),
@@ -53,9 +52,8 @@ export function viewOf(
 /** Covers what a client could overwrite, and the secret. Health and parked deliveries change with every delivery. */
 export function tagOf(subscription: Subscription): string {
   const { id, url, eventTypes, description, enabled, createdAt, signing, headers } = subscription
-  // Without optional settings the tag is the same as in earlier versions, which can run at the same time.
-  const parts = [id, url, eventTypes, description, enabled, createdAt, signing?.id ?? null]
-  return entityTagOf([...parts, ...setSettings(subscription), ...(headers === undefined ? [] : [['headers', headers]])])
+  const parts = [id, url, eventTypes, description, enabled, createdAt, signing?.id, headers]
+  return entityTagOf([...parts, shownSettings(subscription)])
 }
 
 /** An answer whose stored copy leaves out what can be large. `rereadLarge` supplies it for a replay. */

@@ -106,7 +106,7 @@ const checkReceiver: RouteOf<TrialRouteDeps, TrialBody> = {
   operationId: 'checkReceiver',
   summary: 'Check the endpoint',
   description:
-    'Checks that the endpoint meets the obligations of a receiver, and reports what to fix. Sends an example delivery, a duplicate of it and, ' +
+    'Checks that the endpoint meets the obligations of a receiver, and reports what to fix. Sends an example delivery, a duplicate of it on the same connection and, ' +
     'if deliveries are signed, one with a forged signature and one with a stale timestamp, which the endpoint must reject. Each carries `X-SVC-Test: true`. ' +
     'Nothing is retried, parked or counted as a failure. A check ignores a cool-down and does not end it, but keeps the limits of the subscription. The answer takes at most twice the timeout of an ' +
     `attempt (10 s by default), plus the waits for its limits. One check of a subscription and ${MAX_CHECKS} of a tenant can run at the same time. An \`Idempotency-Key\` is rejected: each request runs a new check.`,

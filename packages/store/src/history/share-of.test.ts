@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { keptWith, shareOf } from './tenant-room.ts'
+import { shareOf } from './share-of.ts'
 
 describe('the share of each subscription', () => {
   test.each([
@@ -32,10 +32,6 @@ describe('the share of each subscription', () => {
   })
   const kept = (counts: readonly number[], share: number): number =>
     counts.reduce((sum, count) => sum + Math.min(count, share), 0)
-
-  test('what is kept with a share is what each subscription keeps of its own', () => {
-    fc.assert(fc.property(someCounts, fc.nat(200), (counts, share) => keptWith(share, counts) === kept(counts, share)))
-  })
 
   test('a tenant stays within its limit, unless it has more subscriptions than that', () => {
     fc.assert(

@@ -1,0 +1,66 @@
+import { type DeliveryId, parseDeliveryId } from '@switchhook/contracts'
+import { type Endpoint, heldKey, leasedKey, parkingKey, timedKeys } from '../keys.ts'
+import { pipeline, type Redis } from '../redis/redis.ts'
+import type { HeldLooks } from './held-looks.ts'
+import { CUT_AT_ONCE, type Cut, createTenantSizes, type DeliveryLimits } from './tenant-sizes.ts'
+
+/** Held deliveries beyond a limit, for the caller to park. After `score`, ms since 1970, a look does it. */
+export interface HeldExcess extends Endpoint {
+  readonly entries: readonly { readonly deliveryId: DeliveryId; readonly score: string }[]
+}
+
+/** Longer than parking takes. */
+const PARKING_LEASE_MS = 9_000
+const SECOND_MS = 1_000
+
+/**
+ * The lists of held deliveries, within limits. Beyond them, those that have been due for longest are claimed, to be parked.
+ * @param retentionMs how long a delivery is held
+ */
+export function createHeldList(redis: Redis, looks: HeldLooks, retentionMs: number, limits: DeliveryLimits) {
+  const sizes = createTenantSizes(redis, 'held', limits, retentionMs)
+
+  async function addAndClaim(endpoint: Endpoint, { keep, most }: Cut, listed: readonly (string | number)[] = []) {
+    const { tenant, subscriptionId: id } = endpoint
+    const args = [keep, most, PARKING_LEASE_MS, retentionMs, ...listed]
+    const keys = [heldKey(id), leasedKey(id), parkingKey(id)]
+    const [, [isFirst, before, lease, ...claimed]] = await pipeline(redis, (commands) => [
+      commands.runScript('held/keep-time', timedKeys(id), []),
+      commands.runScript('held/add-held', keys, args),
+    ])
+    const entries = claimed.map((deliveryId) => ({ deliveryId: parseDeliveryId(deliveryId), score: lease }))
+    const excess: HeldExcess = { tenant, subscriptionId: id, entries }
+    return { isFirst: isFirst === 1, before, size: before - claimed.length, taken: claimed.length, excess }
+  }
+
+  /** Asks for a look first: a lease that no worker looks at would never end. The look also publishes a notice. */
+  async function cut(endpoint: Endpoint, what: Cut) {
+    await looks.askFor(endpoint, PARKING_LEASE_MS + SECOND_MS)
+    const claimed = await addAndClaim(endpoint, what)
+    await looks.askFor(endpoint, 0)
+    return claimed
+  }
+
+  return {
+    /**
+     * Lists a delivery, and asks for a look at its list.
+     * @param lookInMs when to look, if `isFirst`, and otherwise
+     * @param isKnown it may be listed or leased already, and then stays so
+     * @returns what has to be parked because of the limits
+     */
+    async add(
+      delivery: Endpoint & { readonly deliveryId: DeliveryId },
+      { dueAtMs, isKnown, lookInMs }: { dueAtMs: number; isKnown: boolean; lookInMs: (isFirst: boolean) => number },
+    ): Promise<readonly HeldExcess[]> {
+      const own = { keep: limits.perSubscription, most: CUT_AT_ONCE }
+      const listed = [delivery.deliveryId, Math.floor(dueAtMs), isKnown ? 1 : 0]
+      const { isFirst, excess, ...sized } = await addAndClaim(delivery, own, listed)
+      const noted = await sizes.note(delivery, sized)
+      // A look publishes the notice, and parks what this worker does not.
+      const soonMs = noted.isNoticeDue ? 0 : excess.entries.length > 0 ? PARKING_LEASE_MS + SECOND_MS : Infinity
+      await looks.askFor(delivery, Math.min(lookInMs(isFirst), soonMs))
+      const cuts = await sizes.cutLongest(delivery.tenant, noted, cut, delivery)
+      return [excess, ...cuts.map((each) => each.excess)].filter(({ entries }) => entries.length > 0)
+    },
+  }
+}

@@ -1,0 +1,111 @@
+import type { Delivery, SubscriptionId } from '@switchhook/contracts'
+import { bodyKey, type Endpoint, parkedKey, parkedLimitKey, recordKey } from '../keys.ts'
+import { type ScoredEntry, scoredEntries } from '../paging.ts'
+import { pipeline, type Redis, runScript } from '../redis/redis.ts'
+import { createParkedIndex, toEntry } from './parked-index.ts'
+import { CUT_AT_ONCE, type Cut, type CutResult, createTenantSizes, type DeliveryLimits } from './tenant-sizes.ts'
+
+/** What was released of the parked deliveries of a subscription that has, or whose tenant has, too many. */
+interface Released extends Endpoint {
+  readonly bodies: number
+  readonly dropped: number
+  /** How many may keep their body. */
+  readonly limit: number
+}
+
+export interface ParkedLimits extends DeliveryLimits {
+  readonly released: (what: Released) => void
+}
+
+/** More than workers park at a time. Near a limit, each looks once more after its record is stored. */
+const PARKED_AT_ONCE = 1_000
+/** Longer than a worker takes from listing a delivery to storing its record. */
+const PARKING_US = 60_000_000
+
+interface Retention {
+  readonly parkedRetentionMs: number
+  /** How long the ledger of a dropped delivery is kept, against late copies of its message. */
+  readonly settledRetentionMs: number
+}
+
+/** The lists of parked deliveries, within limits. Beyond them, the oldest lose their body; as many are kept without. */
+export function createParkedList(redis: Redis, retention: Retention, limits: ParkedLimits) {
+  const { parkedRetentionMs, settledRetentionMs } = retention
+  const index = createParkedIndex(redis)
+  const sizes = createTenantSizes(redis, 'parked', limits, parkedRetentionMs)
+
+  /** @param keepMs how long the record is still kept; '': as long as before */
+  async function release(
+    entries: readonly ScoredEntry[],
+    keepMs: number | '',
+    isBeingParked: (entry: ScoredEntry) => boolean,
+  ) {
+    const replies = await pipeline(redis, (commands) =>
+      entries.map((entry) => {
+        const { deliveryId, run: parkedRun } = toEntry(entry)
+        const keys = [recordKey(deliveryId), bodyKey(deliveryId)]
+        return commands.runScript('deliveries/release-parked', keys, [parkedRun, keepMs])
+      }),
+    )
+    // A delivery is listed before its record is stored. The worker that is parking it cuts the list afterwards.
+    const waiting = entries.filter((entry, i) => replies[i] === 2 && isBeingParked(entry))
+    const released = entries.filter((_, i) => replies[i] === 1)
+    const gone = entries.filter((entry) => !released.includes(entry) && !waiting.includes(entry))
+    return { waiting, released, gone }
+  }
+
+  /**
+   * Releases bodies and deliveries beyond what is kept, the oldest first. They are released before that is noted, so after a
+   * crash in between, the next cut finds the same ones. Several workers may cut the same list.
+   */
+  async function cut({ tenant, subscriptionId }: Endpoint, { keep, most }: Cut): Promise<CutResult> {
+    const keys = [parkedKey(subscriptionId), parkedLimitKey(subscriptionId)]
+    const [size, nowUs, ...found] = await runScript(redis, 'deliveries/find-excess-parked', keys, [keep, most])
+    const [drop = [], whole = []] = found.map((each) => scoredEntries(each))
+    if (drop.length + whole.length === 0) return { size, taken: 0 }
+    const isBeingParked = ({ since }: ScoredEntry): boolean => Number(since) > Number(nowUs) - PARKING_US
+    const bodies = whole.filter(({ member }) => !drop.some((each) => each.member === member))
+    const dropping = await release(drop, settledRetentionMs, isBeingParked)
+    const releasing = await release(bodies, '', isBeingParked)
+    const waiting = [...dropping.waiting, ...releasing.waiting].map(({ member }) => member)
+    const firstWaiting = whole.findIndex(({ member }) => waiting.includes(member))
+    const placed = (firstWaiting < 0 ? whole : whole.slice(0, firstWaiting)).at(-1)?.since ?? ''
+    const [names, gone] = [dropping.released, dropping.gone].map((some) => some.map(({ member }) => member))
+    const args = [parkedRetentionMs, placed, dropping.released.length, ...(names ?? []), ...(gone ?? [])]
+    const [dropped, sizeAfter] = await runScript(redis, 'deliveries/note-released-parked', keys, args)
+    const released = { tenant, subscriptionId, limit: keep, bodies: releasing.released.length, dropped }
+    if (released.bodies + dropped > 0) limits.released(released)
+    return { size: sizeAfter, taken: drop.length + whole.length - waiting.length }
+  }
+
+  return {
+    remove: index.remove,
+    /** Lists a delivery. Call `cut` with the result when its record is stored. Can be repeated. */
+    async add(delivery: Delivery) {
+      const { parkedAt, size } = await index.add(delivery, parkedRetentionMs)
+      // Before the record, so that no crash leaves a list that its tenant does not know.
+      const sized = { size: Math.min(size, limits.perSubscription), before: size }
+      const { over } = await sizes.note(delivery, sized, { mayCut: false })
+      return { parkedAt, isOver: over > 0 || size > limits.perSubscription - PARKED_AT_ONCE }
+    },
+    async cut(endpoint: Endpoint, { isOver }: { readonly isOver: boolean }): Promise<void> {
+      if (!isOver) return
+      const { size } = await cut(endpoint, { keep: limits.perSubscription, most: CUT_AT_ONCE })
+      await sizes.cutLongest(endpoint.tenant, await sizes.note(endpoint, { size }), cut)
+    },
+  }
+}
+
+export type ParkedCount = Awaited<ReturnType<ReturnType<typeof createParkedCounter>['count']>>
+
+export const createParkedCounter = (redis: Redis) => ({
+  /**
+   * @returns `count` includes those `withoutBody`, and not those `dropped`, which start at 0 again if nothing was released for
+   *   `parkedRetentionMs`; deliveries that were parked up to `bodiesUntil` (µs) have no body
+   */
+  async count(subscriptionId: SubscriptionId) {
+    const keys = [parkedKey(subscriptionId), parkedLimitKey(subscriptionId)]
+    const [count, withoutBody, dropped, bodiesUntil] = await runScript(redis, 'deliveries/count-parked', keys)
+    return { count, withoutBody, dropped, bodiesUntil }
+  },
+})

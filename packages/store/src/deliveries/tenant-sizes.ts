@@ -1,0 +1,130 @@
+import { parseSubscriptionId, type SubscriptionId, type Tenant } from '@switchhook/contracts'
+import { crossingsKey, type Endpoint, limitNoticesKey, parkingSubscriptionsKey, sizesKey, totalKey } from '../keys.ts'
+import { type Redis, run, runScript } from '../redis/redis.ts'
+
+/** How many deliveries may be kept: parked ones with their body, or held ones. */
+export interface DeliveryLimits {
+  readonly perSubscription: number
+  readonly perTenant: number
+}
+
+export type LimitedList = 'parked' | 'held'
+
+/** A limit that a list has crossed. `size`: how many deliveries were in the list. */
+export interface Crossing extends Endpoint {
+  readonly crossedAtMs: number
+  readonly limit: number
+  readonly size: number
+  /** What `LimitNotices.published` compares. */
+  readonly stored: string
+}
+
+/** What a list may keep. `most`: how many deliveries one cut takes from it at most. */
+export interface Cut {
+  readonly keep: number
+  readonly most: number
+}
+
+export interface NotedSize {
+  readonly isNoticeDue: boolean
+  /** By how many the tenant is over its limit. */
+  readonly over: number
+  /** The tenant is over its limit, and this caller has to cut its longest list, until it is not. */
+  readonly cut?: {
+    readonly name: string
+    readonly longest: { readonly id: SubscriptionId; readonly keep: number }
+  }
+}
+
+export interface CutResult {
+  /** Of the list afterwards. */
+  readonly size: number
+  readonly taken: number
+}
+
+const DAY_MS = 86_400_000
+/** Deliveries that one cut takes from a list: a few milliseconds of Redis' time. */
+export const CUT_AT_ONCE = 250
+/** For one added delivery. More than one is needed if others are added meanwhile, lists became shorter unnoticed, or a limit was lowered. */
+const MAX_CUTS = 50
+/** Longer than a cut takes. If the worker dies, another one cuts after it, with the next delivery. */
+const CUT_MS = 5_000
+
+/** `notice`: the share of a limit beyond which there is one. `again`: below this share of the crossed limit, there can be another. */
+const SHARES = { parked: { notice: 1, again: 0.9 }, held: { notice: 0.8, again: 0.7 } } as const
+
+/**
+ * How long a tenant's lists of parked, or held, deliveries are, and their sum. The sizes are absolute, so no crash makes the
+ * sum drift: the next note of a list repairs it. A list that became shorter counts as long as before until its next note, or
+ * until it is the longest and the tenant is over its limit.
+ * @param retentionMs how long a delivery is stored
+ */
+export function createTenantSizes(redis: Redis, list: LimitedList, limits: DeliveryLimits, retentionMs: number) {
+  const { notice, again } = SHARES[list]
+  const shared = [limits.perSubscription, limits.perTenant, notice, again, retentionMs + DAY_MS]
+
+  /**
+   * @param before the size of the list before it was cut to its limit
+   * @param options `cutName`: the cut after which the list has this size; `mayCut`: the caller cuts, if it has to
+   */
+  async function note(
+    { tenant, subscriptionId }: Endpoint,
+    { size, before = size }: { readonly size: number; readonly before?: number },
+    { cutName = '', mayCut = true } = {},
+  ): Promise<NotedSize> {
+    const own = [sizesKey, totalKey, crossingsKey, limitNoticesKey].map((keyOf) => keyOf(tenant, list))
+    const keys = list === 'parked' ? [...own, parkingSubscriptionsKey(tenant)] : own
+    const args = [subscriptionId, size, before, ...shared, cutName, mayCut ? CUT_MS : 0]
+    const [isDue, over, id, keep = 0, name = ''] = await runScript(redis, 'deliveries/note-size', keys, args)
+    const cut = id !== undefined && { cut: { name, longest: { id: parseSubscriptionId(id), keep } } }
+    return { isNoticeDue: isDue === 1, over, ...cut }
+  }
+
+  return {
+    note,
+    /**
+     * Cuts the tenant's longest list, and again, until the tenant is within its limit, or nothing more can be taken from it.
+     * @param noted the last size of the list that became longer
+     * @param instead the list to cut if nothing can be taken from the longest one
+     */
+    async cutLongest<Result extends CutResult>(
+      tenant: Tenant,
+      noted: NotedSize,
+      cut: (endpoint: Endpoint, what: Cut) => Promise<Result>,
+      instead?: Endpoint,
+    ): Promise<readonly Result[]> {
+      const results: Result[] = []
+      let stuck: Endpoint | undefined
+      for (let now = noted; now.cut !== undefined && results.length < MAX_CUTS; ) {
+        const { name, longest } = now.cut
+        const list = stuck ?? { tenant, subscriptionId: longest.id }
+        const keep = stuck === undefined ? longest.keep : 0
+        const result = await cut(list, { keep, most: Math.min(now.over, CUT_AT_ONCE) })
+        results.push(result)
+        const isStuck = result.taken === 0 && result.size > keep
+        now = await note(list, result, {
+          cutName: name,
+          mayCut: !isStuck || (list !== instead && instead !== undefined),
+        })
+        stuck = isStuck ? instead : undefined
+      }
+      return results
+    },
+  }
+}
+
+export type LimitNotices = ReturnType<typeof createLimitNotices>
+
+/** The crossed limits of which no notice was published yet. */
+export const createLimitNotices = (redis: Redis, list: LimitedList) => ({
+  async due(tenant: Tenant): Promise<readonly Crossing[]> {
+    const notices = await redis[run]((commands) => commands.hgetall(limitNoticesKey(tenant, list)))
+    return Object.entries(notices).map(([id, stored]) => {
+      const [crossedAtMs = 0, limit = 0, size = 0] = stored.split(' ').map(Number)
+      return { tenant, subscriptionId: parseSubscriptionId(id), crossedAtMs, limit, size, stored }
+    })
+  },
+  /** Call it after the broker's confirm. If the process dies in between, the same event is published again. */
+  published: ({ tenant, subscriptionId, stored }: Crossing): Promise<void> =>
+    runScript(redis, 'redis/delete-field-if-equal', [limitNoticesKey(tenant, list)], [subscriptionId, stored]),
+})
