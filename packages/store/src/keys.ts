@@ -102,7 +102,10 @@ export const parkedLimitKey = (subscription: SubscriptionId): string => `sh:{s:$
 /** zset: subscription → when it last parked a delivery, ms · PARKED_RETENTION and a day from the last one · worker */
 export const parkingSubscriptionsKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:parked`
 
-/** zset: subscription → how many deliveries it has parked, or holds, as last noted (tenant-sizes.ts) · PARKED_RETENTION and a day from the last note · worker */
+/** hash: `<delivery>:<run>` → places that a large one takes beyond one (places-of.ts); `sum` → of all with a body · as the list above · worker, api */
+export const parkedExtrasKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:parked-extras`
+
+/** zset: subscription → how many places its parked, or held, deliveries take, as last noted (tenant-sizes.ts) · PARKED_RETENTION and a day from the last note · worker */
 export const sizesKey = (tenant: Tenant, list: 'parked' | 'held'): string =>
   `sh:{t:${escapeTenant(tenant)}}:${list}-sizes`
 
@@ -131,6 +134,9 @@ export const leasedKey = (subscription: SubscriptionId): string => `sh:{s:${subs
 
 /** hash: held delivery → its lease and the outcome that a client has reported under it (held-store.ts) · each until a worker has recorded it · api, worker */
 export const reportedKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:reported`
+
+/** hash: held delivery, leased ones included → places that a large one takes beyond one (places-of.ts); `sum` → of all · as the list above · worker, api */
+export const heldExtrasKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:held-extras`
 
 /** zset: held delivery that a worker parks, because a limit was reached → when another worker does it, ms · as the list above · worker */
 export const parkingKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:parking`
@@ -170,13 +176,6 @@ export const logKey = (subscription: SubscriptionId): string => `sh:{s:${subscri
 /** string: JSON of the subscriptions of an event that went to more than the journal lists · DELIVERY_RETENTION · fanout */
 export const recipientsKey = (event: EventId): string => `sh:{${event}}:recipients`
 
-/** string: length of the windows of the pending index, ms · 1¼ DELIVERY_RETENTION from the last entry · fanout */
-export const pendingWindowKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:pending`
-
-/** string: entries of the pending index (pending-index.ts) · 1¼ DELIVERY_RETENTION from the first entry · fanout */
-export const pendingKey = (tenant: Tenant, window: number, bucket: number): string =>
-  `sh:{t:${escapeTenant(tenant)}}:pending:${window}:${bucket}`
-
 // Statistics
 
 /** zset: subscription with statistics of its own → when it was last counted, ms · 35 days from the last one · worker */
@@ -198,7 +197,7 @@ export const statisticsKey = (
 /** stream: a tenant's events with their data (journal.ts) · EVENT_JOURNAL_RETENTION from the last one · fanout */
 export const journalKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:journal`
 
-/** zset: event id → its place in the journal, µs · as the journal · fanout */
+/** zset: event mark (ids.ts of contracts) → the event's place in the journal, µs · as the journal · fanout */
 export const journalIndexKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:journal:index`
 
 /** string: empty; exists while a client reads the tenant's live stream · 15 seconds · api */

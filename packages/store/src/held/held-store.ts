@@ -11,6 +11,7 @@ import { type HeldMessage, parseHeldMessage } from '../deliveries/held-message.t
 import {
   clockKey,
   type Endpoint,
+  heldExtrasKey,
   heldKey,
   heldMessageKey,
   inFlightKey,
@@ -59,8 +60,8 @@ export function leaseTimes(lease: string): { readonly beganAtMs: number; readonl
 
 /** What was reported under a lease goes with it. */
 const KEYS_OF = {
-  held: (id: SubscriptionId) => [heldKey(id)],
-  leased: (id: SubscriptionId) => [leasedKey(id), reportedKey(id)],
+  held: (id: SubscriptionId) => [heldKey(id), heldExtrasKey(id)],
+  leased: (id: SubscriptionId) => [leasedKey(id), heldExtrasKey(id), reportedKey(id)],
   parking: (id: SubscriptionId) => [parkingKey(id)],
 }
 
