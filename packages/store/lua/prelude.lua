@@ -11,10 +11,41 @@ local function digits(number)
   return string.format('%.0f', number)
 end
 
--- How much of its limit the list of the parked deliveries of a subscription takes: those with a body, of which as many may be
--- kept without.
-local function parkedSize(parked, parkedLimit)
+-- Most deliveries take one place of a limit. A hash has the further places of each of the others, and their `sum`.
+local function setExtra(extras, member, extra)
+  local before = tonumber(redis.call('HGET', extras, member) or 0)
+  if before ~= extra then
+    redis.call('HINCRBY', extras, 'sum', extra - before)
+    if extra > 0 then
+      redis.call('HSET', extras, member, digits(extra))
+    else
+      redis.call('HDEL', extras, member)
+    end
+  end
+end
+
+local function sumOfExtras(extras)
+  return tonumber(redis.call('HGET', extras, 'sum') or 0)
+end
+
+local function placesOf(extras, member)
+  return 1 + tonumber(redis.call('HGET', extras, member) or 0)
+end
+
+-- Removes members with a score up to `until` from a list.
+local function removeUpTo(list, extras, last)
+  if sumOfExtras(extras) > 0 then
+    for _, member in ipairs(redis.call('ZRANGEBYSCORE', list, '-inf', last)) do
+      setExtra(extras, member, 0)
+    end
+  end
+  redis.call('ZREMRANGEBYSCORE', list, '-inf', last)
+end
+
+-- The places that the parked deliveries of a subscription take: those of deliveries with a body, of which as many may be kept
+-- without.
+local function parkedSize(parked, parkedLimit, extras)
   local bodiesUntil = redis.call('HGET', parkedLimit, 'bodiesUntil') or '0'
-  local whole = redis.call('ZCOUNT', parked, '(' .. bodiesUntil, '+inf')
+  local whole = redis.call('ZCOUNT', parked, '(' .. bodiesUntil, '+inf') + sumOfExtras(extras)
   return math.max(whole, math.ceil(redis.call('ZCARD', parked) / 2))
 end

@@ -128,7 +128,7 @@ export const sharedFields = {
     duration('24h', { minMs: 60_000, maxMs: 365 * 86_400_000 }),
   ),
   PARKED_LIMIT_PER_SUBSCRIPTION: described(
-    'Parked deliveries of one subscription that keep their body; the same number of older ones is kept without it ([notices](notices.md#parked-deliveries)). As many may be [held](held.md).',
+    'Parked deliveries of one subscription that keep their body; the same number of older ones is kept without it ([notices](notices.md#parked-deliveries)). As many may be [held](held.md). One of over 8 KB counts once for each 8 KB ([limits](limits.md#what-a-tenant-can-store)).',
     integer({ min: 1, max: 100_000_000 }, 100_000),
   ),
   STATISTICS_SUBSCRIPTIONS: described(

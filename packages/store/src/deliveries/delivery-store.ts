@@ -147,15 +147,15 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention, 
     // the settled message again, and `listAgain` follows.
     if (!isWritten) return await listAgain(delivery)
     const lookAfterMs = (isFirst: boolean): number => (isFirst ? firstLookMs(lookInMs) : lookInMs)
-    return await heldList.add(delivery, { dueAtMs, isKnown: false, lookInMs: lookAfterMs })
+    return await heldList.add(continued, { dueAtMs, isKnown: false, lookInMs: lookAfterMs })
   }
 
   /** Lists a held delivery again, if a worker died before it was listed. For messages that are settled. */
   async function listAgain(message: Pick<MessageIdentity, 'deliveryId'> & Endpoint): Promise<readonly HeldExcess[]> {
     const stored = await redis[run]((commands) => commands.getBuffer(heldMessageKey(message.deliveryId)))
     if (stored === null) return []
-    const { dueAtMs } = parseHeldMessage(stored)
-    return await heldList.add(message, { dueAtMs, isKnown: true, lookInMs: () => 0 })
+    const { dueAtMs, delivery } = parseHeldMessage(stored)
+    return await heldList.add(delivery, { dueAtMs, isKnown: true, lookInMs: () => 0 })
   }
 
   /** One command for each key, so that a primary of a cluster that is away fails its own deliveries only. */

@@ -1,7 +1,8 @@
-import { type DeliveryId, parseDeliveryId } from '@switchhook/contracts'
-import { type Endpoint, heldKey, leasedKey, parkingKey } from '../keys.ts'
+import { type Delivery, type DeliveryId, parseDeliveryId } from '@switchhook/contracts'
+import { type Endpoint, heldExtrasKey, heldKey, leasedKey, parkingKey } from '../keys.ts'
 import { type Redis, runScript } from '../redis/redis.ts'
 import type { HeldLooks } from './held-looks.ts'
+import { extraPlacesOf } from './places-of.ts'
 import { CUT_AT_ONCE, type Cut, createTenantSizes, type DeliveryLimits } from './tenant-sizes.ts'
 
 /** Held deliveries beyond a limit, for the caller to park. After `score`, ms since 1970, a look does it. */
@@ -23,11 +24,11 @@ export function createHeldList(redis: Redis, looks: HeldLooks, retentionMs: numb
   async function addAndClaim(endpoint: Endpoint, { keep, most }: Cut, listed: readonly (string | number)[] = []) {
     const { tenant, subscriptionId: id } = endpoint
     const args = [keep, most, PARKING_LEASE_MS, retentionMs, ...listed]
-    const keys = [heldKey(id), leasedKey(id), parkingKey(id)]
-    const [isFirst, before, lease, ...claimed] = await runScript(redis, 'held/add-held', keys, args)
+    const keys = [heldKey(id), leasedKey(id), parkingKey(id), heldExtrasKey(id)]
+    const [isFirst, before, size, lease, ...claimed] = await runScript(redis, 'held/add-held', keys, args)
     const entries = claimed.map((deliveryId) => ({ deliveryId: parseDeliveryId(deliveryId), score: lease }))
     const excess: HeldExcess = { tenant, subscriptionId: id, entries }
-    return { isFirst: isFirst === 1, before, size: before - claimed.length, taken: claimed.length, excess }
+    return { isFirst: isFirst === 1, before, size, taken: claimed.length, excess }
   }
 
   /** Asks for a look first: a lease that no worker looks at would never end. The look also publishes a notice. */
@@ -46,11 +47,11 @@ export function createHeldList(redis: Redis, looks: HeldLooks, retentionMs: numb
      * @returns what has to be parked because of the limits
      */
     async add(
-      delivery: Endpoint & { readonly deliveryId: DeliveryId },
+      delivery: Pick<Delivery, 'tenant' | 'subscriptionId' | 'deliveryId' | 'body' | 'attempt'>,
       { dueAtMs, isKnown, lookInMs }: { dueAtMs: number; isKnown: boolean; lookInMs: (isFirst: boolean) => number },
     ): Promise<readonly HeldExcess[]> {
       const own = { keep: limits.perSubscription, most: CUT_AT_ONCE }
-      const listed = [delivery.deliveryId, Math.floor(dueAtMs), isKnown ? 1 : 0]
+      const listed = [delivery.deliveryId, Math.floor(dueAtMs), isKnown ? 1 : 0, extraPlacesOf(delivery)]
       const { isFirst, excess, ...sized } = await addAndClaim(delivery, own, listed)
       const noted = await sizes.note(delivery, sized)
       // A look publishes the notice, and parks what this worker does not.

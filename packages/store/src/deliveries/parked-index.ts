@@ -1,9 +1,10 @@
 import { type Delivery, parseDeliveryId, type SubscriptionId } from '@switchhook/contracts'
-import { parkedKey, parkedLimitKey } from '../keys.ts'
+import { parkedExtrasKey, parkedKey, parkedLimitKey } from '../keys.ts'
 import { collectPage, createTimeCursor, isoTime, listingOf, type RangeQuery, type ScoredEntry } from '../paging.ts'
-import { type Redis, run, runScript } from '../redis/redis.ts'
+import { type Redis, runScript } from '../redis/redis.ts'
 import type { StoredRecord } from './delivery-record.ts'
 import { type ListedDelivery, readListed } from './listed-delivery.ts'
+import { extraPlacesOf } from './places-of.ts'
 
 export interface ParkedQuery extends RangeQuery {
   readonly matches?: (delivery: ListedDelivery) => boolean
@@ -16,16 +17,19 @@ export type ParkedEntry = Readonly<ReturnType<typeof toEntry>>
 
 const cursors = createTimeCursor('')
 
+export const parkedKeys = (id: SubscriptionId): string[] => [parkedKey(id), parkedLimitKey(id), parkedExtrasKey(id)]
+
 /** The list of a subscription's parked deliveries. Entries may be stale; a delivery's record decides if it is parked. */
 export const createParkedIndex = (redis: Redis) => ({
-  /** Resolves to the time of the first addition (ISO 8601, UTC), and the size of the list afterwards. */
-  async add(delivery: ParkedRun, retentionMs: number) {
-    const keys = [parkedKey(delivery.subscriptionId), parkedLimitKey(delivery.subscriptionId)]
-    const [since, size] = await runScript(redis, 'deliveries/add-parked', keys, [memberOf(delivery), retentionMs])
+  /** Resolves to the time of the first addition (ISO 8601, UTC), and the places that the list takes afterwards. */
+  async add(delivery: ParkedRun & Pick<Delivery, 'body' | 'attempt'>, retentionMs: number) {
+    const args = [memberOf(delivery), retentionMs, extraPlacesOf(delivery)]
+    const [since, size] = await runScript(redis, 'deliveries/add-parked', parkedKeys(delivery.subscriptionId), args)
     return { parkedAt: isoTime(since), size }
   },
   async remove(delivery: ParkedRun): Promise<void> {
-    await redis[run]((commands) => commands.zrem(parkedKey(delivery.subscriptionId), memberOf(delivery)))
+    const keys = [parkedKey(delivery.subscriptionId), parkedExtrasKey(delivery.subscriptionId)]
+    await runScript(redis, 'deliveries/remove-parked', keys, [memberOf(delivery)])
   },
   async page(subscriptionId: SubscriptionId, { matches = () => true, ...range }: ParkedQuery) {
     return collectPage(listingOf(redis, parkedKey(subscriptionId), cursors, range), async (entries) => {

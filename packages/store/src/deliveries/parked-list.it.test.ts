@@ -125,6 +125,23 @@ test('a delivery that was redelivered and parked again keeps its new body', asyn
   expect(await counter.count(id)).toMatchObject({ count: 2, dropped: 0 })
 })
 
+test('a large delivery takes a place for each 8 KB, so that the limit bounds the memory, too', async () => {
+  const id = newSubscriptionId()
+  const worker = aWorker(10)
+  const large = deliveriesOf(id, 5).map((each) => ({ ...each, body: Buffer.alloc(20_000, ' ') }))
+  for (const delivery of large) await worker.park(delivery, refused(delivery), 'rejected')
+  expect(await bodiesOf(large)).toEqual([0, 0, 1, 1, 1])
+  // The largest that goes on gives its places back, and those without a body are kept as before.
+  const [, , first] = large
+  const begun = await store.beginRedelivery(first?.deliveryId ?? deliveryOf().deliveryId, { sender: 'a' })
+  if (begun.kind === 'begun') await store.redeliverySent(begun.record)
+  const small = await park(worker, id, 4)
+  expect(await bodiesOf([...large.slice(3), ...small])).toEqual([1, 1, 1, 1, 1, 1])
+  await park(worker, id, 1)
+  expect(await bodiesOf(large)).toEqual([0, 0, 1, 0, 1])
+  expect(await counter.count(id)).toMatchObject({ count: 9, withoutBody: 3, dropped: 0 })
+})
+
 describe('a notice', () => {
   test('is due once after a limit was crossed, and again only after the list was well below it', async () => {
     const id = newSubscriptionId()

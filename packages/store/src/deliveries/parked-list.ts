@@ -2,7 +2,7 @@ import type { Delivery, SubscriptionId } from '@switchhook/contracts'
 import { bodyKey, type Endpoint, parkedKey, parkedLimitKey, recordKey } from '../keys.ts'
 import { type ScoredEntry, scoredEntries } from '../paging.ts'
 import { pipeline, type Redis, runScript } from '../redis/redis.ts'
-import { createParkedIndex, toEntry } from './parked-index.ts'
+import { createParkedIndex, parkedKeys, toEntry } from './parked-index.ts'
 import { CUT_AT_ONCE, type Cut, type CutResult, createTenantSizes, type DeliveryLimits } from './tenant-sizes.ts'
 
 /** What was released of the parked deliveries of a subscription that has, or whose tenant has, too many. */
@@ -59,7 +59,7 @@ export function createParkedList(redis: Redis, retention: Retention, limits: Par
    * crash in between, the next cut finds the same ones. Several workers may cut the same list.
    */
   async function cut({ tenant, subscriptionId }: Endpoint, { keep, most }: Cut): Promise<CutResult> {
-    const keys = [parkedKey(subscriptionId), parkedLimitKey(subscriptionId)]
+    const keys = parkedKeys(subscriptionId)
     const [size, nowUs, ...found] = await runScript(redis, 'deliveries/find-excess-parked', keys, [keep, most])
     const [drop = [], whole = []] = found.map((each) => scoredEntries(each))
     if (drop.length + whole.length === 0) return { size, taken: 0 }

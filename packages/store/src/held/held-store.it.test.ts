@@ -16,6 +16,7 @@ import {
 } from '../deliveries/testing/deliveries.ts'
 import {
   heldClaimsKey,
+  heldExtrasKey,
   heldKey,
   heldLooksKey,
   heldMessageKey,
@@ -229,8 +230,8 @@ test('an entry that was listed again since it was read is not removed', async ()
   const delivery = await hold()
   const entries = await held.due(id, { most: 10 })
   // The delivery was published, fell due while its subscription was paused again, and is held again in the same millisecond.
-  const args = [10, 10, 1_000, retention.parkedRetentionMs, delivery.deliveryId, entries[0]?.score ?? '', 0]
-  await runScript(fixture.redis, 'held/add-held', [heldKey(id), leasedKey(id), parkingKey(id)], args)
+  const args = [10, 10, 1_000, retention.parkedRetentionMs, delivery.deliveryId, entries[0]?.score ?? '', 0, 0]
+  await runScript(fixture.redis, 'held/add-held', [heldKey(id), leasedKey(id), parkingKey(id), heldExtrasKey(id)], args)
   await held.remove(id, 'held', entries)
   expect(await held.count(id)).toMatchObject({ count: 1 })
   await held.remove(id, 'held', await held.due(id, { most: 10 }))

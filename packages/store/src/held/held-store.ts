@@ -8,7 +8,16 @@ import {
 import { isSettledBy, parseLedger } from '../deliveries/delivery-record.ts'
 import { createHeldLooks } from '../deliveries/held-looks.ts'
 import { type HeldMessage, parseHeldMessage } from '../deliveries/held-message.ts'
-import { type Endpoint, heldKey, heldMessageKey, leasedKey, parkingKey, recordKey, reportedKey } from '../keys.ts'
+import {
+  type Endpoint,
+  heldExtrasKey,
+  heldKey,
+  heldMessageKey,
+  leasedKey,
+  parkingKey,
+  recordKey,
+  reportedKey,
+} from '../keys.ts'
 import { scoredEntries } from '../paging.ts'
 import type { Commands } from '../redis/commands.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
@@ -47,8 +56,8 @@ export function leaseTimes(lease: string): { readonly beganAtMs: number; readonl
 
 /** What was reported under a lease goes with it. */
 const KEYS_OF = {
-  held: (id: SubscriptionId) => [heldKey(id)],
-  leased: (id: SubscriptionId) => [leasedKey(id), reportedKey(id)],
+  held: (id: SubscriptionId) => [heldKey(id), heldExtrasKey(id)],
+  leased: (id: SubscriptionId) => [leasedKey(id), heldExtrasKey(id), reportedKey(id)],
   parking: (id: SubscriptionId) => [parkingKey(id)],
 }
 

@@ -29,10 +29,11 @@ export interface ScriptReplies {
   'deliveries/note-size':
     | [isDue: 0 | 1, over: number, longest: string, keep: number, cut: string]
     | [isDue: 0 | 1, over: number]
+  'deliveries/remove-parked': void
   'deliveries/release-parked': 0 | 1 | 2
   'deliveries/settle-delivery': string | null
   'deliveries/write-first-records': string[]
-  'held/add-held': [isFirst: 0 | 1, size: number, lease: string, ...claimed: string[]]
+  'held/add-held': [isFirst: 0 | 1, before: number, size: number, lease: string, ...claimed: string[]]
   'held/ask-look': void
   'held/claim-looks': string[]
   'held/finish-look': void

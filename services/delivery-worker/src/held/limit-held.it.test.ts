@@ -99,6 +99,20 @@ test('beyond the limit, the deliveries that have been held for longest are parke
   expect(await held.count(subscriptionId)).toMatchObject({ count: 3, leased: 0 })
 })
 
+test('a large delivery takes a place for each 8 KB, so that the limit bounds the memory, too', async () => {
+  const { deliver, count, hold, held, tenant } = aWorker({ perSubscription: 10 })
+  const id = newSubscriptionId()
+  const large = deliveriesOf(tenant, id, 5).map((each) => ({ ...each, body: Buffer.alloc(20_000, ' ') }))
+  for (const delivery of large) await deliver(delivery)
+  expect(await count(id)).toBe(3)
+  // One place was left. One that goes on gives back three.
+  await held.remove(id, 'held', await held.due(id, { most: 1 }))
+  await hold(id, 4)
+  expect(await count(id)).toBe(6)
+  await hold(id, 1)
+  expect(await count(id)).toBe(6)
+})
+
 test('two workers that hold deliveries at the same time park exactly those over the limit', async () => {
   const first = aWorker({ perSubscription: 20 })
   const second = aWorker({ perSubscription: 20, tenant: first.tenant })
