@@ -1,6 +1,8 @@
 import * as fc from 'fast-check'
 import {
   deliveryIdOf,
+  eventMarkIn,
+  eventMarkOf,
   isGuid,
   newCallId,
   newEventId,
@@ -24,12 +26,13 @@ test('the name-based example of RFC 9562, appendix A.4', () => {
   expect(uuidV5(dnsNamespace, 'www.example.com')).toBe('2ed6657d-e927-568b-95e1-2665a8aea6a2')
 })
 
-test('a delivery id is a GUID of version 5, the same for the same event and subscription', () => {
+test('a delivery id is a GUID of version 8, the same for the same event and subscription, and leads to its event', () => {
   fc.assert(
     fc.property(eventId, subscriptionId, (event, subscription) => {
       const id = deliveryIdOf(event, subscription)
-      expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+      expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
       expect(deliveryIdOf(event, subscription)).toBe(id)
+      expect(eventMarkIn(id)).toBe(eventMarkOf(event))
     }),
   )
 })

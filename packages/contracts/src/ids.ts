@@ -47,11 +47,28 @@ export const newCallId = (): CallId => randomUUID() as CallId
 export const newCommandId = (): CommandId => randomUUID() as CommandId
 
 /**
- * The id of the delivery of one event to one subscription: UUIDv5 (RFC 9562, section 5.5) of the subscription's id in
- * the event's namespace. Repeating a fan-out gives the same ids.
+ * The id of the delivery of one event to one subscription: a UUIDv8 (RFC 9562, section 5.8). Its first 60 bits are a hash of the
+ * event's id, by which the event of a delivery is found, the other 62 a hash of both ids. Repeating a fan-out gives the same ids.
  */
 export const deliveryIdOf = (event: EventId, subscription: SubscriptionId): DeliveryId =>
-  uuidV5(event, subscription) as DeliveryId
+  deliveryIdsOf(event)(subscription)
+
+/** The ids of the deliveries of one event, at one hash each. */
+export function deliveryIdsOf(event: EventId): (subscription: SubscriptionId) => DeliveryId {
+  const mark = eventMarkOf(event)
+  const start = `${mark.slice(0, 8)}-${mark.slice(8, 12)}-8${mark.slice(12)}`
+  // The second half of a UUIDv5 of both.
+  return (subscription) => `${start}${uuidV5(event, subscription).slice(18)}` as DeliveryId
+}
+
+/** The part of an event's id that the ids of its deliveries have, too. Two events of one tenant practically never share it. */
+export type EventMark = string & { readonly [brand]: 'event mark' }
+
+export const eventMarkOf = (event: EventId): EventMark => hash('sha1', event).slice(0, 15) as EventMark
+
+/** That of the event of a delivery. */
+export const eventMarkIn = (delivery: DeliveryId): EventMark =>
+  `${delivery.slice(0, 8)}${delivery.slice(9, 13)}${delivery.slice(15, 18)}` as EventMark
 
 /**
  * The id of a notice that something happened to a subscription at a time: an outage of its endpoint began or ended, or its

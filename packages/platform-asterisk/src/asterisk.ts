@@ -232,7 +232,8 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
       apply: ({ tenant, callId, agentUri }, step) => {
         const answer = agents.find(tenant, agentUri)?.answer ?? 'none'
         const how = answer === 'none' ? null : answer
-        return onceReached(() => sessions.apply(tenant, callId, { ...step, how }))
+        const shown = step.kind === 'transfer' && { cli: parties.cliOf(null) }
+        return onceReached(() => sessions.apply(tenant, callId, { ...step, how, ...shown }))
       },
       legsOf,
       partyOf: parties.called,

@@ -1,53 +1,36 @@
-import { type CallId, CallState, newCallId, newCommandId, Unavailable } from '@switchhook/contracts'
+import { CallState, newCallId, Unavailable } from '@switchhook/contracts'
 import { PlatformUnavailable } from '@switchhook/platform'
-import { createObserver, type Observer } from '@switchhook/platform/conformance'
+import type { Observer } from '@switchhook/platform/conformance'
 import { openUnknown } from './leftovers/unknown-channels.ts'
 import { describeWithAsterisk, type LabHarness } from './testing/asterisk-lab.ts'
+import { People } from './testing/people.ts'
 
 const { alerting, connected, held, ended } = CallState
 
 describeWithAsterisk('faults of a real Asterisk', (lab) => {
+  const people = new People(lab)
+  const { leg, inState } = people
+  const phone = (name: string) => people.phone(name)
   let observer: Observer
   let on: LabHarness
   beforeEach(async () => {
-    observer = createObserver()
-    on = await lab().open(observer, 'talk')
-    await on.platform.start(observer.listener)
+    await people.open()
+    ;({ on, observer } = people)
   })
-  afterEach(async () => {
-    await on.platform.stop()
-    observer.verify()
-  })
-
-  const leg = (callId: CallId, agentUri = on.alice) => ({
-    tenant: on.tenant,
-    callId,
-    agentUri,
-    commandId: newCommandId(),
-  })
-  const inState = async (callId: CallId, state: CallState, agentUri = on.alice) => {
-    await on.until(() => observer.latest(callId, agentUri)?.state === state)
-    return observer.latest(callId, agentUri)
-  }
-  const talkingTo = async (destination = '+15550100'): Promise<CallId> => {
-    const callId = newCallId()
-    await on.platform.dial({ ...leg(callId), destination, cli: null, correlationId: null })
-    await inState(callId, connected)
-    return callId
-  }
+  afterEach(() => people.close())
 
   test('Asterisk is restarted: each leg ends once, with reason 12, and calls are possible again', async () => {
-    const callId = await talkingTo()
+    const callId = await people.dialled()
     await lab().restart()
     expect(await inState(callId, ended)).toMatchObject({ endReason: 12, endedBy: 3 })
     await on.until(() => on.platform.link === 'connected')
-    const next = await talkingTo()
+    const next = await people.dialled()
     await on.platform.hangup(leg(next))
     await inState(next, ended)
   })
 
   test('the customer hangs up while the link is cut: the leg ends once it is back', async () => {
-    const callId = await talkingTo()
+    const callId = await people.dialled()
     on.cutOff(true)
     await expect(on.platform.hangup(leg(callId))).rejects.toBeInstanceOf(PlatformUnavailable)
     for (const { id } of await lab().world().channels()) await lab().world().hangup(id)
@@ -55,7 +38,7 @@ describeWithAsterisk('faults of a real Asterisk', (lab) => {
     expect(await inState(callId, ended)).toMatchObject({ endReason: 12 })
     expect(observer.eventsOf(callId, on.alice).filter(({ state }) => state === ended)).toHaveLength(1)
     // The phone's call ends too.
-    await on.until(() => lab().phone('alice').calls.length === 0)
+    await on.until(() => phone('alice').calls.length === 0)
   })
 
   test('a caller from before a cut of the link hangs up after it: the reason is reported', async () => {
@@ -72,8 +55,7 @@ describeWithAsterisk('faults of a real Asterisk', (lab) => {
   })
 
   test('a called party who does not ring yet is not dialled again, which would end the call', async () => {
-    const callId = newCallId()
-    await on.platform.dial({ ...leg(callId), destination: '+15550105', cli: null, correlationId: null })
+    const callId = await people.dial('+15550105')
     for (let called = 0; called === 0; ) called = (await lab().world().channels()).length
     await on.platform.due({ tenant: on.tenant, payload: { sessionId: callId, input: null } })
     await on.until(() => [connected, ended].some((state) => state === observer.latest(callId, on.alice)?.state))
@@ -81,7 +63,7 @@ describeWithAsterisk('faults of a real Asterisk', (lab) => {
   })
 
   test('the customer hangs up during a short pause of Redis: the reason is reported, and the link stays open', async () => {
-    const callId = await talkingTo()
+    const callId = await people.dialled()
     on.memory.outage = new Unavailable('redis', 'paused')
     for (const { id } of await lab().world().channels()) await lab().world().hangup(id)
     await on.until(() => on.memory.refusedReads > 0)
@@ -107,7 +89,7 @@ describeWithAsterisk('faults of a real Asterisk', (lab) => {
     await second.start(observer.listener)
     await on.until(() => second.link === 'standby')
     expect(on.platform.link).toBe('connected')
-    const callId = await talkingTo()
+    const callId = await people.dialled()
     // Any replica carries commands out.
     await second.hold(leg(callId))
     await inState(callId, held)
@@ -123,7 +105,7 @@ describeWithAsterisk('faults of a real Asterisk', (lab) => {
 
   test('Redis is restored to an older state: the calls that it lacks go on, until an operator ends them', async () => {
     const restore = on.memory.backUp()
-    const callId = await talkingTo()
+    const callId = await people.dialled()
     const talking = await lab().world().channels()
     restore()
     // The calls are compared after each connect, and again two seconds later.
@@ -143,29 +125,27 @@ describeWithAsterisk('faults of a real Asterisk', (lab) => {
     ])
     for (const channel of unknown) await operator.remove(channel)
     await operator.close()
-    await on.until(() => lab().phone('alice').calls.length === 0)
+    await on.until(() => phone('alice').calls.length === 0)
   })
 
   test('the agent does not answer the phone: the customer is not called', async () => {
-    lab().phone('alice').ignoreRequestsToAnswer(true)
+    phone('alice').ignoreRequestsToAnswer(true)
     const before = lab().world().seen.length
-    const callId = newCallId()
-    await on.platform.dial({ ...leg(callId), destination: '+15550100', cli: null, correlationId: null })
+    const callId = await people.dial('+15550100')
     expect(await inState(callId, ended)).toMatchObject({ endReason: 4 })
     expect(lab().world().seen).toHaveLength(before)
-    lab().phone('alice').ignoreRequestsToAnswer(false)
+    phone('alice').ignoreRequestsToAnswer(false)
   })
 
   test('a phone that is not registered: the call ends with reason 10', async () => {
-    lab().phone('alice').die()
+    phone('alice').die()
     await on.until(() => observer.devices().some(({ agentUri, online }) => agentUri === on.alice && !online))
-    const callId = newCallId()
-    await on.platform.dial({ ...leg(callId), destination: '+15550100', cli: null, correlationId: null })
+    const callId = await people.dial('+15550100')
     expect(await inState(callId, ended)).toMatchObject({ endReason: 10 })
   })
 
   test('after all calls, no channel and no bridge is left', async () => {
-    const callId = await talkingTo()
+    const callId = await people.dialled()
     await on.platform.hold(leg(callId))
     await inState(callId, held)
     await on.platform.transfer({ ...leg(callId), target: on.bob, correlationId: null, consultationCallId: newCallId() })

@@ -1,87 +1,59 @@
-import { type CallId, CallState, newCallId, newCommandId, TransferStatus } from '@switchhook/contracts'
-import { createObserver, type Observer } from '@switchhook/platform/conformance'
+import { type CallId, CallState, newCallId, TransferStatus } from '@switchhook/contracts'
+import type { Observer } from '@switchhook/platform/conformance'
 import type { PbxAgent } from './agents.ts'
 import { describeWithAsterisk, type LabHarness } from './testing/asterisk-lab.ts'
+import { People } from './testing/people.ts'
 
 /** As a share of the loudest possible sample. */
-const AUDIBLE = 0.02
 const SILENT = 0.002
 
 const { initiated, proceeding, alerting, connected, held, ended } = CallState
 
 describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
+  const people = new People(lab)
+  const { leg, inState } = people
+  const phone = (name: string) => people.phone(name)
   let observer: Observer
   let on: LabHarness
-
-  async function open(answer: PbxAgent['answer'] = 'talk'): Promise<void> {
-    observer = createObserver()
-    on = await lab().open(observer, answer)
-    await on.platform.start(observer.listener)
+  async function open(answer?: PbxAgent['answer']): Promise<void> {
+    await people.open(answer)
+    ;({ on, observer } = people)
   }
   beforeEach(() => open())
-  afterEach(async () => {
-    await on.platform.stop()
-    observer.verify()
-  })
+  afterEach(() => people.close())
 
-  const leg = (callId: CallId, agentUri = on.alice) => ({
-    tenant: on.tenant,
-    callId,
-    agentUri,
-    commandId: newCommandId(),
-  })
-  const inState = async (callId: CallId, state: CallState, agentUri = on.alice) => {
-    await on.until(() => observer.latest(callId, agentUri)?.state === state)
-    return observer.latest(callId, agentUri)
-  }
   const states = (callId: CallId, agentUri = on.alice) => observer.eventsOf(callId, agentUri).map(({ state }) => state)
-  const answeredCall = async (): Promise<CallId> => {
-    const callId = await on.ring(on.alice)
-    await inState(callId, alerting)
-    lab().phone('alice').answer()
-    await inState(callId, connected)
-    return callId
-  }
-  const dial = async (destination: string, cli: string | null = null): Promise<CallId> => {
-    const callId = newCallId()
-    await on.platform.dial({ ...leg(callId), destination, cli, correlationId: null })
-    return callId
-  }
   const onlyCall = async (agentUri = on.alice): Promise<CallId> => {
     await on.until(() => observer.liveCalls(agentUri).length === 1)
     return observer.liveCalls(agentUri)[0] ?? newCallId()
   }
 
-  /** Rejects unless the phone receives sound now, when the state promises it. */
-  const isAudibleAt = async (name: string): Promise<void> =>
-    expect(await lab().world().loudnessAt(name)).toBeGreaterThan(AUDIBLE)
-
   test('answer, hold, resume and hang up there: the same events as by command', async () => {
-    const callId = await answeredCall()
-    await lab().phone('alice').hold(true)
+    const callId = await people.answered()
+    await phone('alice').hold(true)
     await inState(callId, held)
-    await lab().phone('alice').hold(false)
+    await phone('alice').hold(false)
     await inState(callId, connected)
-    lab().phone('alice').hangup()
+    phone('alice').hangup()
     expect(await inState(callId, ended)).toMatchObject({ endReason: 1, endedBy: 1, commandId: null })
     expect(states(callId)).toEqual([alerting, connected, held, connected, ended])
   })
 
   test('a phone renews its registration before it expires', async () => {
-    lab().phone('carol').die()
-    const phone = lab().newPhone('carol', 2)
-    await phone.register()
+    phone('carol').die()
+    const renewing = lab().newPhone('carol', 2)
+    await renewing.register()
     await on.until(() => lab().isOnline('carol'))
     const states: boolean[] = []
     for (const end = Date.now() + 3_500; Date.now() < end; ) states.push(await lab().isOnline('carol'))
     expect(new Set(states)).toEqual(new Set([true]))
-    expect(phone.isRegistered).toBe(true)
-    phone.die()
+    expect(renewing.isRegistered).toBe(true)
+    renewing.die()
   })
 
   test('decline: the leg was busy, and the caller hears it', async () => {
     const callId = await on.ring(on.alice)
-    lab().phone('alice').decline()
+    phone('alice').decline()
     expect(await inState(callId, ended)).toMatchObject({ endReason: 2, endedBy: 1, sipCode: 486 })
   })
 
@@ -89,10 +61,11 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
     ['486 Busy Here', 486, 2],
     ['603 Decline', 403, 6],
     ['480 Temporarily Unavailable', 480, 10],
+    ['302 Moved Temporarily', 480, 7],
   ])(
     'a call that the phone refuses with %s before it rings is a missed call, and the caller hears %i',
     async (status, heard, endReason) => {
-      lab().phone('alice').respondWith(status)
+      phone('alice').respondWith(status)
       const channelId = await lab().world().call('8101', '+15559000')
       await on.until(() => observer.reports().length > 0)
       const [missed] = observer.reports()
@@ -103,7 +76,7 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
   )
 
   test('a call to a phone that is not registered is a missed call', async () => {
-    lab().phone('alice').die()
+    phone('alice').die()
     await on.until(() => observer.devices().some(({ online }) => !online))
     const channelId = await lab().world().call('8101', '+15559000')
     await on.until(() => lab().world().endOf(channelId) !== undefined)
@@ -112,22 +85,22 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
   })
 
   test('183 without 180: the agent is alerted, and a declined call is a missed call', async () => {
-    lab().phone('alice').respondWith('183 Session Progress')
+    phone('alice').respondWith('183 Session Progress')
     const callId = await on.ring(on.alice)
     await inState(callId, alerting)
-    lab().phone('alice').decline('603 Decline')
+    phone('alice').decline('603 Decline')
     expect(await inState(callId, ended)).toMatchObject({ endReason: 6, answeredAt: null })
     expect(states(callId)).toEqual([alerting, ended])
   })
 
   test('183 without 180 from the destination: the far end rings', async () => {
-    const callId = await dial('+15550106')
+    const callId = await people.dial('+15550106')
     await inState(callId, connected)
     expect(states(callId)).toEqual([initiated, proceeding, connected])
   })
 
   test('a call that is answered after another one has returned from a transfer: the returned call is held', async () => {
-    const first = await answeredCall()
+    const first = await people.answered()
     const second = await on.ring(on.alice)
     await inState(second, alerting)
     const toBusy = { target: '+15550101', correlationId: null, consultationCallId: null }
@@ -141,31 +114,31 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
   })
 
   test('a call held at the phone is resumed by command', async () => {
-    const callId = await answeredCall()
-    await lab().phone('alice').hold(true)
+    const callId = await people.answered()
+    await phone('alice').hold(true)
     await inState(callId, held)
     await on.platform.resume({ ...leg(callId), holdFirst: [] })
     await inState(callId, connected)
   })
 
   test('dial: a call like any other, with a colleague and with the world', async () => {
-    lab().phone('alice').dial('+15550100')
+    phone('alice').dial('+15550100')
     const outside = await onlyCall()
     await inState(outside, connected)
     expect(states(outside)).toEqual([initiated, proceeding, connected])
     await on.platform.hangup(leg(outside))
     await inState(outside, ended)
-    lab().phone('alice').dial('8102')
+    phone('alice').dial('8102')
     const inside = await onlyCall()
     expect(await inState(inside, alerting, on.bob)).toMatchObject({ internal: true, remoteParty: { uri: on.alice } })
-    lab().phone('bob').answer()
+    phone('bob').answer()
     await inState(inside, connected)
     await inState(inside, connected, on.bob)
   })
 
   test('transfer: the same as a blind transfer by command', async () => {
-    const callId = await answeredCall()
-    lab().phone('alice').transfer('8102')
+    const callId = await people.answered()
+    phone('alice').transfer('8102')
     expect(await inState(callId, alerting, on.bob)).toMatchObject({ role: 4 })
     await on.platform.answer({ ...leg(callId, on.bob), holdFirst: [] })
     expect(await inState(callId, ended)).toMatchObject({ endReason: 9 })
@@ -178,14 +151,14 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
     ['+15550103', ['SIP/2.0 100 Trying', 'SIP/2.0 503 Service Unavailable'], connected],
     ['+15550102', ['SIP/2.0 100 Trying', 'SIP/2.0 503 Service Unavailable'], connected],
   ])('a phone that transfers to %s is told what becomes of it: %j', async (number, lines, state) => {
-    const callId = await answeredCall()
-    const before = lab().phone('alice').transferResults.length
-    const told = () => lab().phone('alice').transferResults.slice(before)
-    lab().phone('alice').transfer(number)
+    const callId = await people.answered()
+    const before = phone('alice').transferResults.length
+    const told = () => phone('alice').transferResults.slice(before)
+    phone('alice').transfer(number)
     if (number === '8102') {
       await inState(callId, alerting, on.bob)
       expect(told().filter((line) => !line.startsWith('SIP/2.0 1'))).toEqual([])
-      lab().phone('bob').answer()
+      phone('bob').answer()
     }
     await on.until(() => told().length === lines.length)
     expect(told()).toEqual(lines)
@@ -193,35 +166,35 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
   })
 
   test('a phone that hangs up before its transfer fails is called back, for the customer', async () => {
-    const callId = await answeredCall()
-    lab().phone('alice').transfer('+15550102')
+    const callId = await people.answered()
+    phone('alice').transfer('+15550102')
     await on.until(() => observer.latest(callId, on.alice)?.transfer?.status === TransferStatus.ringing)
-    lab().phone('alice').hangup()
+    phone('alice').hangup()
     expect(await inState(callId, ended)).toMatchObject({ endReason: 9 })
     const again = await onlyCall()
     expect(observer.latest(again, on.alice)).toMatchObject({ state: alerting, transfer: { status: 4, failReason: 4 } })
-    lab().phone('alice').answer()
+    phone('alice').answer()
     await inState(again, connected)
-    expect(await lab().bridged('mixing')).toEqual(['alice+pstn'])
+    await people.expectTalking(['alice+pstn'])
   })
 
   test('transfer of a call that was dialled there', async () => {
-    lab().phone('alice').dial('+15550100')
+    phone('alice').dial('+15550100')
     const callId = await onlyCall()
     await inState(callId, connected)
-    lab().phone('alice').transfer('8102')
+    phone('alice').transfer('8102')
     await inState(callId, alerting, on.bob)
-    lab().phone('bob').answer()
+    phone('bob').answer()
     expect(await inState(callId, ended)).toMatchObject({ endReason: 9 })
     await inState(callId, connected, on.bob)
   })
 
   describe('attended transfer', () => {
     const consult = async (number: string): Promise<readonly [CallId, CallId]> => {
-      const callId = await answeredCall()
-      await lab().phone('alice').hold(true)
+      const callId = await people.answered()
+      await phone('alice').hold(true)
       await inState(callId, held)
-      lab().phone('alice').dial(number)
+      phone('alice').dial(number)
       await on.until(() => observer.liveCalls(on.alice).length === 2)
       return [callId, observer.liveCalls(on.alice).find((one) => one !== callId) ?? callId]
     }
@@ -234,21 +207,21 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
       const before = results().length
       const [callId, consultation] = await consult('8102')
       await inState(consultation, alerting, on.bob)
-      lab().phone('bob').answer()
+      phone('bob').answer()
       await inState(consultation, connected)
-      lab().phone('alice').joinCalls()
+      phone('alice').joinCalls()
       const transfer = { blind: false, target: on.bob, role: 1, status: 3, otherCallId: consultation }
       expect(await inState(callId, ended)).toMatchObject({ endReason: 9, commandId: null, transfer })
       expect(await inState(consultation, ended)).toMatchObject({ endReason: 9, endedBy: 1 })
       expect(await inState(consultation, ended, on.bob)).toMatchObject({ endReason: 9 })
       expect(await inState(callId, connected, on.bob)).toMatchObject({ role: 4, transfer: { role: 3, status: 3 } })
-      await on.until(() => lab().phone('alice').calls.length === 0)
+      await on.until(() => phone('alice').calls.length === 0)
       expect(results().slice(before)).toEqual(['SIP/2.0 200 OK'])
       const [customer] = await lab().world().channels()
       await lab()
         .world()
         .sendTone(customer?.id ?? '')
-      await isAudibleAt('bob')
+      await people.expectAudible('bob')
       await on.hangupRemotely(callId)
       expect(await inState(callId, ended, on.bob)).toMatchObject({ endReason: 1, endedBy: 2 })
     })
@@ -256,10 +229,10 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
     test('to an outside number: both talk on, and everything ends with either', async () => {
       const [callId, consultation] = await consult('+15550100')
       await inState(consultation, connected)
-      lab().phone('alice').joinCalls()
+      phone('alice').joinCalls()
       expect(await inState(callId, ended)).toMatchObject({ endReason: 9 })
       expect(await inState(consultation, ended)).toMatchObject({ endReason: 9 })
-      await on.until(() => lab().phone('alice').calls.length === 0)
+      await on.until(() => phone('alice').calls.length === 0)
       expect(await lab().world().channels()).toHaveLength(2)
       await on.hangupRemotely(callId)
       for (let left = 2; left > 0; ) left = (await lab().world().channels()).length
@@ -267,15 +240,15 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
 
     test('to a call that Switchhook does not control is declined, and both calls go on', async () => {
       const before = results().length
-      const callId = await answeredCall()
-      await lab().phone('alice').hold(true)
+      const callId = await people.answered()
+      await phone('alice').hold(true)
       await inState(callId, held)
-      lab().phone('alice').dial('*43')
-      await on.until(() => lab().phone('alice').calls.length === 2)
-      lab().phone('alice').joinCalls()
+      phone('alice').dial('*43')
+      await on.until(() => phone('alice').calls.length === 2)
+      phone('alice').joinCalls()
       await on.until(() => results().length > before)
       expect(results().slice(before)).toEqual(['SIP/2.0 603 Decline'])
-      expect(lab().phone('alice').calls).toHaveLength(2)
+      expect(phone('alice').calls).toHaveLength(2)
       expect(observer.latest(callId, on.alice)).toMatchObject({ state: held, transfer: null })
     })
   })
@@ -305,32 +278,32 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
       await lab()
         .world()
         .sendTone(far?.id ?? '')
-      await isAudibleAt('alice')
+      await people.expectAudible('alice')
       await on.hangupRemotely(first)
       await inState(first, ended)
       expect(await lab().world().loudnessAt('alice')).toBeLessThan(SILENT)
       await resume(second, [])
       await on.platform.hangup(leg(second))
       await inState(second, ended)
-      expect(lab().phone('alice').calls).toHaveLength(1)
+      expect(phone('alice').calls).toHaveLength(1)
     })
 
     test('ends its calls when the agent hangs up; the next call rings at the phone', async () => {
       const callId = await on.ring(on.alice)
       await answer(callId)
-      lab().phone('alice').hangup()
+      phone('alice').hangup()
       expect(await inState(callId, ended)).toMatchObject({ endReason: 1, endedBy: 1 })
-      await on.until(() => lab().phone('alice').calls.length === 0)
+      await on.until(() => phone('alice').calls.length === 0)
       const next = await on.ring(on.alice)
       expect(await on.platform.findAgent(on.tenant, on.alice)).toMatchObject({ remoteAnswer: false })
-      lab().phone('alice').answer()
+      phone('alice').answer()
       await inState(next, connected)
     })
 
     test('rings for as long as a phone', async () => {
       const callId = await on.ring(on.alice)
       expect(await inState(callId, ended)).toMatchObject({ endReason: 4, endedBy: 3 })
-      expect(lab().phone('alice').calls).toHaveLength(1)
+      expect(phone('alice').calls).toHaveLength(1)
     })
 
     test('hold, resume and transfer at the phone concern the call that is on the line', async () => {
@@ -339,11 +312,11 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
       await on.platform.hold(leg(first))
       const second = await on.ring(on.alice)
       await answer(second)
-      await lab().phone('alice').hold(true)
+      await phone('alice').hold(true)
       await inState(second, held)
-      await lab().phone('alice').hold(false)
+      await phone('alice').hold(false)
       await inState(second, connected)
-      lab().phone('alice').transfer('8102')
+      phone('alice').transfer('8102')
       await inState(second, alerting, on.bob)
       await on.platform.answer({ ...leg(second, on.bob), holdFirst: [] })
       expect(await inState(second, ended)).toMatchObject({ endReason: 9 })
@@ -355,16 +328,16 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
       const isOpen = async () => (await on.platform.findAgent(on.tenant, on.alice))?.remoteAnswer === true
       await on.until(async () => !(await isOpen()))
       await on.setDevice(on.alice, true)
-      lab().phone('alice').dial('*50')
+      phone('alice').dial('*50')
       await on.until(isOpen)
       const callId = await on.ring(on.alice)
       await answer(callId)
-      expect(lab().phone('alice').calls).toHaveLength(1)
+      expect(phone('alice').calls).toHaveLength(1)
     })
   })
 
   test('a customer who is transferred to an outside number talks on, and everything ends with either', async () => {
-    const callId = await answeredCall()
+    const callId = await people.answered()
     const command = { ...leg(callId), target: '+15550100', correlationId: null, consultationCallId: null }
     await on.platform.transfer(command)
     expect(await inState(callId, ended)).toMatchObject({ endReason: 9 })
@@ -376,17 +349,20 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
   test('the customer sees the cli that was asked for, or the default, and never the extension', async () => {
     const before = lab().world().seen.length
     for (const cli of ['+1 (555) 0199', null, 'anonymous']) {
-      const callId = await dial('+15550100', cli)
+      const callId = await people.dial('+15550100', cli)
       await inState(callId, connected)
       await on.platform.hangup(leg(callId))
       const { cli: told } = (await inState(callId, ended)) ?? {}
       expect(told).toBe(lab().world().seen.at(-1))
     }
-    expect(lab().world().seen.slice(before)).toEqual(['+15550199', '+15550000', 'anonymous'])
+    const consultation = newCallId()
+    await people.transfer(await people.answered(), '+15550100', consultation)
+    expect(await inState(consultation, connected)).toMatchObject({ cli: '+15550000' })
+    expect(lab().world().seen.slice(before)).toEqual(['+15550199', '+15550000', 'anonymous', '+15550000'])
   })
 
   test('the customer holds: the event of the agent shows it', async () => {
-    const callId = await answeredCall()
+    const callId = await people.answered()
     const [far] = await lab().world().channels()
     await lab()
       .world()
@@ -399,28 +375,28 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
   })
 
   test('on hold the agent hears nothing, and the customer again after resume', async () => {
-    const callId = await answeredCall()
+    const callId = await people.answered()
     const [far] = await lab().world().channels()
     await lab()
       .world()
       .sendTone(far?.id ?? '')
     const loudness = () => lab().world().loudnessAt('alice')
-    await isAudibleAt('alice')
+    await people.expectAudible('alice')
     await on.platform.hold(leg(callId))
     await inState(callId, held)
     expect(await loudness()).toBeLessThan(SILENT)
     await on.platform.resume({ ...leg(callId), holdFirst: [] })
     await inState(callId, connected)
-    await isAudibleAt('alice')
+    await people.expectAudible('alice')
   })
 
   test.each(['+1555;Local/8102@from-agent', 'Local/8102@from-agent', '8102&PJSIP/carol'])(
     'nothing is dialled for %s',
     async (destination) => {
-      const callId = await dial(destination)
+      const callId = await people.dial(destination)
       expect(await inState(callId, ended)).toMatchObject({ endReason: 3 })
-      expect(lab().phone('alice').calls).toEqual([])
-      expect(lab().phone('bob').calls).toEqual([])
+      expect(phone('alice').calls).toEqual([])
+      expect(phone('bob').calls).toEqual([])
     },
   )
 
@@ -433,7 +409,7 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
     await on.platform.answer({ ...answer, holdFirst: [] })
     await on.until(() => observer.latest(callId, on.alice)?.commandResult !== null)
     expect(observer.latest(callId, on.alice)).toMatchObject({ state: alerting, commandResult: { result: 2 } })
-    lab().phone('alice').answer()
+    phone('alice').answer()
     await inState(callId, connected)
   })
 
@@ -446,7 +422,7 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
     const callId = await onlyCall()
     expect(observer.latest(callId, on.alice)?.remoteParty).toMatchObject(remoteParty)
     const shown = 'isWithheld' in how ? /anonymous/i : 'name' in how ? /Erika Muster.*9000/ : /5550000/
-    expect(lab().phone('alice').caller).toMatch(shown)
+    expect(phone('alice').caller).toMatch(shown)
   })
 
   test('an unknown number is refused, and no call is reported', async () => {

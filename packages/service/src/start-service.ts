@@ -11,15 +11,14 @@ import {
   loadConfig,
   type Metrics,
   meterLog,
-  noSecretsInDebug,
   openTracing,
   type ReadinessChecks,
   type Rule,
   runProcess,
   Shutdown,
   startHealthServer,
+  startRules,
   type Tracing,
-  tlsVerifiedInProduction,
   VERSION,
 } from '@switchhook/runtime'
 
@@ -59,8 +58,7 @@ export function startService<F extends Fields>(
   runProcess(name, async () => {
     const config = loadConfig(fields, process.env, [
       ...commonRules,
-      tlsVerifiedInProduction,
-      noSecretsInDebug,
+      ...startRules,
       ...rules,
     ] as readonly Rule<F>[]) as Config<F> & CommonConfig
     const log = createLogger(name, config.LOG_LEVEL)

@@ -167,13 +167,6 @@ export const logKey = (subscription: SubscriptionId): string => `sh:{s:${subscri
 /** string: JSON of the subscriptions of an event that went to more than the journal lists · DELIVERY_RETENTION · fanout */
 export const recipientsKey = (event: EventId): string => `sh:{${event}}:recipients`
 
-/** string: length of the windows of the pending index, ms · 1¼ DELIVERY_RETENTION from the last entry · fanout */
-export const pendingWindowKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:pending`
-
-/** string: entries of the pending index (pending-index.ts) · 1¼ DELIVERY_RETENTION from the first entry · fanout */
-export const pendingKey = (tenant: Tenant, window: number, bucket: number): string =>
-  `sh:{t:${escapeTenant(tenant)}}:pending:${window}:${bucket}`
-
 // Statistics
 
 /** zset: subscription with statistics of its own → when it was last counted, ms · 35 days from the last one · worker */
@@ -195,7 +188,7 @@ export const statisticsKey = (
 /** stream: a tenant's events with their data (journal.ts) · EVENT_JOURNAL_RETENTION from the last one · fanout */
 export const journalKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:journal`
 
-/** zset: event id → its place in the journal, µs · as the journal · fanout */
+/** zset: event mark (ids.ts of contracts) → the event's place in the journal, µs · as the journal · fanout */
 export const journalIndexKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:journal:index`
 
 /** string: empty; exists while a client reads the tenant's live stream · 15 seconds · api */

@@ -25,7 +25,6 @@ export async function startFanout(service: Service<FanoutConfig>): Promise<Runni
   const deliveryLog = createDeliveryLog(redis, {
     size: config.DELIVERY_LOG_SIZE,
     retentionMs: config.DELIVERY_LOG_RETENTION,
-    deliveryRetentionMs: config.DELIVERY_RETENTION,
   })
   const journal = createJournal(redis, {
     size: config.EVENT_JOURNAL_SIZE,
@@ -35,7 +34,7 @@ export async function startFanout(service: Service<FanoutConfig>): Promise<Runni
   const isLogOn = config.DELIVERY_LOG_SIZE > 0
   const logBuffer = createLogBuffer({
     writes: [
-      ...(isLogOn ? [(events: readonly LoggedEvent[]) => deliveryLog.write(events, Date.now())] : []),
+      ...(isLogOn ? [(events: readonly LoggedEvent[]) => deliveryLog.write(events)] : []),
       // The journal last: while it is behind, the live stream shows no event that cannot be explained yet.
       (events) => journal.append(events),
     ],

@@ -94,7 +94,7 @@ if (!canStartRedis()) process.stderr.write('NOT TESTED: backups of Redis (redis-
     expect((await cli('get', 'before')).trim()).toBe('kept')
   })
 
-  test('the copies of the scheduled job can be restored, also if two of its jobs run at the same moment', async () => {
+  test('the copies of the scheduled job can be restored, also if three of its jobs run at the same moment', async () => {
     const scripts = mountConfigMap('backup', 'backup')
     const volume = join(folder, 'volume')
     mkdirSync(volume)
@@ -120,12 +120,14 @@ if (!canStartRedis()) process.stderr.write('NOT TESTED: backups of Redis (redis-
       jobTemplate: { spec: { template: { spec: { containers: readonly Container[] } } } }
     }
     const { containers } = job.jobTemplate.spec.template.spec
-    const outcomes = await Promise.all([...containers, ...containers].map(start))
+    const outcomes = await Promise.all([...containers, ...containers, ...containers].map(start))
     rmSync(scripts, { recursive: true })
     expect(outcomes.map(({ code, complaint }) => [code, complaint.includes('failed')])).toEqual(
       outcomes.map(() => [0, false]),
     )
     const names = readdirSync(volume)
+    expect(new Set(outcomes.map(({ said }) => said)).size).toBe(outcomes.length)
+    expect(names).toHaveLength(outcomes.length)
     expect(names.filter((name) => !/^(redis|definitions)-.*Z\.(rdb|json)$/.test(name))).toEqual([])
     for (const name of names.filter((one) => one.endsWith('.json')))
       expect(JSON.parse(readFileSync(join(volume, name), 'utf8'))).toMatchObject({ queues: expect.any(Array) })

@@ -119,6 +119,19 @@ describe('RabbitMQ', () => {
     })
   })
 
+  test('in a cluster with IPv6 addresses only, everything of RabbitMQ listens and connects by IPv6', () => {
+    const { additionalConfig, envConfig, erlangInetConfig } = cluster('ipv6').rabbitmq
+    const listeners = ['management.tcp.ip = ::', 'prometheus.tcp.ip = ::']
+    expect(withoutComments(additionalConfig ?? '')).toEqual(expect.arrayContaining(listeners))
+    expect(envConfig?.match(/-proto_dist inet6_tcp/g)).toHaveLength(2)
+    expect(erlangInetConfig).toBe('{inet6, true}.\n')
+    const single = dataOf(renderObjects('development', { overrides: ['rabbitmq.ipv6=true'] }))
+    expect(withoutComments(String(single.get('ConfigMap rabbitmq-config')?.['20-switchhook.conf']))).toEqual(
+      expect.arrayContaining(listeners),
+    )
+    expect(cluster('production').rabbitmq).not.toHaveProperty('envConfig')
+  })
+
   test.each([1, 3, 5])(
     'nodes of a cluster of %d have the same configuration, so another number restarts none',
     (nodes) => {

@@ -79,7 +79,11 @@ test.each([
     'asterisk.networks is required',
   ],
   ['a file that the chart mounts', 'api.settings.ASTERISK_PASSWORD_FILE=/password', 'ASTERISK_PASSWORD_FILE'],
-  ['a private network without ports', 'networkPolicy.workerNetworks[0].cidr=10.0.0.0/8', 'workerNetworks'],
+  [
+    'a private network without ports',
+    'networkPolicy.workerNetworks[0].cidr=10.0.0.0/8',
+    '10.0.0.0/8 without ports: list the ports, or',
+  ],
   ['no identity provider', 'api.authIssuers=null', 'api.authIssuers is required'],
   [
     'trusted networks behind an Ingress, whose address every client would have',
@@ -340,7 +344,7 @@ describe('Monitoring', () => {
 
 test('of `helm test` only the pod is a hook, because Helm does not delete hooks when it uninstalls a release', () => {
   const hooks = renderObjects('everything').filter(({ metadata }) => metadata.annotations?.['helm.sh/hook'])
-  expect(hooks.map(({ kind, metadata }) => [kind, metadata.name])).toEqual([['Pod', 'smoke-test']])
+  expect(hooks.map(({ kind, metadata }) => [kind, metadata.name])).toEqual([['Job', 'smoke-test']])
   expect(hooks[0]?.metadata.annotations?.['helm.sh/hook-delete-policy']).toBe('before-hook-creation,hook-succeeded')
 })
 

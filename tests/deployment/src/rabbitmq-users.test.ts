@@ -21,7 +21,8 @@ const loginsOf = (objects: readonly KubernetesObject[]) =>
       return [service.metadata.name, [AMQP_USERNAME, AMQP_DECLARE]] as const
     }),
   )
-const jobsOf = (objects: readonly KubernetesObject[]) => objects.filter(({ kind }) => kind === 'Job')
+const jobsOf = (objects: readonly KubernetesObject[]) =>
+  objects.filter(({ kind, metadata }) => kind === 'Job' && metadata.name.startsWith('rabbitmq-users'))
 
 test.each<Combination>(['development', 'production', 'everything'])(
   '%s gives each service a user, and a Job creates the users of the table with passwords from the Secret',

@@ -38,6 +38,7 @@ export const COMBINATIONS = {
   tracing: ['production', 'tracing'],
   asterisk: ['production', 'asterisk'],
   networks: ['production', 'networks'],
+  ipv6: ['production', 'ipv6'],
   'roll-back': ['production', 'roll-back'],
   backup: ['production', 'backup'],
   everything: ['production', 'tls', 'monitoring', 'tracing', 'networks', 'backup'],

@@ -7,6 +7,7 @@ interface Listed {
   readonly id: string
   readonly name: string
   readonly state: string
+  readonly creationtime: string
 }
 
 interface Event {
@@ -59,8 +60,11 @@ export async function openOutsideWorld(url: URL, password: string) {
     return text === '' ? undefined : JSON.parse(text)
   }
 
+  /** Oldest first. */
   const listed = async (prefix: string): Promise<readonly Listed[]> =>
-    ((await ask('GET', '/channels')) as Listed[]).filter(({ name }) => name.startsWith(prefix))
+    ((await ask('GET', '/channels')) as Listed[])
+      .filter(({ name }) => name.startsWith(prefix))
+      .toSorted((a, b) => a.creationtime.localeCompare(b.creationtime))
 
   const entersApp = (channelId: string): Promise<void> =>
     new Promise<void>((resolve) => entered.set(channelId, resolve)).then(() => void entered.delete(channelId))
@@ -102,7 +106,8 @@ export async function openOutsideWorld(url: URL, password: string) {
      * call on the phone's line, Asterisk sends none: 0.
      */
     async loudnessAt(endpoint: string): Promise<number> {
-      const [phone] = await listed(`PJSIP/${endpoint}-`)
+      // A channel of a phone that was unplugged before may still be ending.
+      const phone = (await listed(`PJSIP/${endpoint}-`)).at(-1)
       if (phone === undefined) throw new Error(`${endpoint} has no call`)
       const name = randomUUID()
       const snoop = `world-${name}`

@@ -9,7 +9,7 @@
  *   MANAGEMENT_PASSWORD   its password; required
  */
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { linkSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -29,6 +29,27 @@ async function ask(url, headers) {
   }
 }
 
+/** Gives the copy its name. Another backup of the same second has it already. */
+async function place(part, folder) {
+  for (;;) {
+    const time = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '')
+    const file = join(folder, `definitions-${time}.json`)
+    try {
+      // Unlike `renameSync`, it replaces nothing.
+      linkSync(part, file)
+      rmSync(part)
+      return file
+    } catch (error) {
+      if (error.code === 'EEXIST') await sleep(1_000)
+      else {
+        // A volume without hard links.
+        renameSync(part, file)
+        return file
+      }
+    }
+  }
+}
+
 async function main({ BACKUP_DIR: folder, BACKUP_KEEP: keep = '48', MANAGEMENT_URL: url, ...login }) {
   if (!folder) throw new Error('BACKUP_DIR is not set: the folder for the copies')
   if (!url || !URL.canParse(url)) throw new Error('MANAGEMENT_URL must be http://host:15672')
@@ -42,13 +63,11 @@ async function main({ BACKUP_DIR: folder, BACKUP_KEEP: keep = '48', MANAGEMENT_U
   if (!Array.isArray(JSON.parse(text).queues)) throw new Error('RabbitMQ answered something other than definitions')
 
   mkdirSync(folder, { recursive: true })
-  const time = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '')
-  const file = join(folder, `definitions-${time}.json`)
   // backup.sh writes to the same folder, and removes what a killed process left under such a name.
   const part = join(folder, `.part-definitions-${randomUUID()}`)
   // The file contains the hashes of passwords.
   writeFileSync(part, text, { mode: 0o600, flush: true })
-  renameSync(part, file)
+  const file = await place(part, folder)
   const copies = readdirSync(folder).filter((name) => /^definitions-\d{8}T\d{6}Z\.json$/.test(name))
   // Another backup may have removed a copy by now.
   for (const old of copies.toSorted().toReversed().slice(Number(keep))) rmSync(join(folder, old), { force: true })

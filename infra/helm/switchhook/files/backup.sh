@@ -58,6 +58,13 @@ trap 'rm -f "$part"' EXIT
 redis --rdb "$part" >&2 || fail 'Redis did not send its data'
 redis-check-rdb "$part" >&2 || fail 'the copy is damaged'
 sync
-mv "$part" "$file"
+# Another backup that began in the same second has the name.
+tries=10
+while mv -n "$part" "$file" || true; [ -e "$part" ]; do
+  tries=$((tries - 1))
+  [ "$tries" -gt 0 ] || fail "$file cannot be written"
+  sleep 1
+  file=$BACKUP_DIR/redis-$installation-$(date -u +%Y%m%dT%H%M%SZ).rdb
+done
 prune
 echo "$file"

@@ -182,6 +182,12 @@ amqp://rabbitmq.{{ .Release.Namespace }}.svc:5672
 {{- end -}}
 {{- end }}
 
+{{- /* By default, both listen at IPv4 addresses only. */ -}}
+{{- define "switchhook.rabbitmqIpv6" -}}
+management.tcp.ip = ::
+prometheus.tcp.ip = ::
+{{- end }}
+
 {{- /* MANAGEMENT_…: RabbitMQ's HTTP API, and the administrator of rabbitmq.userSecret. TLS needs the mount /etc/amqp-ca. */ -}}
 {{- define "switchhook.managementUrl" -}}
 {{- $tls := .Values.rabbitmq.tls.enabled -}}
@@ -275,6 +281,11 @@ amqp://rabbitmq.{{ .Release.Namespace }}.svc:5672
 {{- $scale := (index $v $name).autoscaling -}}
 {{- if gt (int $scale.minReplicas) (int $scale.maxReplicas) -}}
 {{- fail (printf "%s.autoscaling.minReplicas is %d, and maxReplicas %d: Kubernetes refuses a minimum above the maximum" $name (int $scale.minReplicas) (int $scale.maxReplicas)) -}}
+{{- end -}}
+{{- end -}}
+{{- range $v.networkPolicy.workerNetworks -}}
+{{- if and (not (kindIs "string" .)) (not (get . "ports")) -}}
+{{- fail (printf "networkPolicy.workerNetworks has %s without ports: list the ports, or write \"%s\" alone for all of them" .cidr .cidr) -}}
 {{- end -}}
 {{- end -}}
 {{- if and $v.gateway.enabled (not $v.gateway.parentRefs) -}}

@@ -1,7 +1,7 @@
 import { envelopesOf } from '../events/envelope.ts'
 import type { EventType, PlatformEvent } from '../events/event.ts'
 import { exampleDataOf } from '../events/event-catalogue.ts'
-import { deliveryIdOf, type EventId } from '../ids.ts'
+import { deliveryIdsOf, type EventId } from '../ids.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
 import type { Delivery } from './delivery.ts'
 import type { Trial } from './trial.ts'
@@ -19,8 +19,9 @@ export function firstDeliveriesOf(
 ): (subscription: Pick<Subscription, 'id' | 'url'>) => Delivery {
   const { eventId, eventType, tenant, traceparent } = event
   const envelope = envelopesOf(event, dataJson)
+  const idOf = deliveryIdsOf(eventId)
   return ({ id, url }) => {
-    const deliveryId = deliveryIdOf(eventId, id)
+    const deliveryId = idOf(id)
     return {
       deliveryId,
       subscriptionId: id,

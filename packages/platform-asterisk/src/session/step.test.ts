@@ -427,6 +427,19 @@ test('an attended transfer moves the phone to the consultation, and back if it i
   expect(steps.asked).toContain('move 2+3 to talk')
 })
 
+test.each([
+  ['an outside number is presented the default number, and the event names it', '+15550101', '+15550000'],
+  ['an agent is presented none', BOB, null],
+])('a consultation: %s', (_what, address, cli) => {
+  const steps = talking()
+  const consultationCallId = newCallId()
+  const party: Party = address === BOB ? agent(BOB) : { kind: 'outside', address }
+  const target = { ...party, asked: address, refusal: null }
+  steps.on({ ...steps.transfers(consultationCallId), cli: '+15550000', target } as Input)
+  expect(steps.leg(ALICE, consultationCallId)).toMatchObject({ cli })
+  if (cli !== null) expect(steps.stepped.actions).toMatchObject([{ kind: 'create', cli }, {}, {}])
+})
+
 describe('at the phone, during a consultation', () => {
   let steps: Steps
   let consultationCallId: CallId

@@ -112,18 +112,29 @@ async function openAsteriskLab() {
       return (body as { readonly state?: string }).state === 'online'
     },
     world: () => world,
-    /** Who is in a bridge with whom: the names of phones, and `pstn` for each outside party, sorted. */
-    async bridged(type: 'mixing' | 'holding'): Promise<readonly string[]> {
+    /**
+     * Who talks with whom, and who waits on music: the names of phones, and `pstn` for each outside party, sorted. A phone that
+     * hears nothing is left out. An outside party alone hears nothing, and is named.
+     */
+    async whoHears() {
       const { channels, bridges } = await readCalls(ari)
       const nameOf = new Map(channels.map(({ id, name }) => [id, /^PJSIP\/(.*)-\w+$/.exec(name)?.[1] ?? name]))
-      const found = bridges.filter((bridge) => bridge.bridge_type === type && bridge.channels.length > 0)
-      const together = found.map(({ channels: ids }) => {
-        return ids
-          .map((id) => nameOf.get(id) ?? id)
+      const groups = (type: string) => bridges.flatMap((one) => (one.bridge_type === type ? [one.channels] : []))
+      const served = new Set(bridges.flatMap((bridge) => bridge.channels))
+      const unserved = channels.filter(({ id, state }) => state === 'Up' && !served.has(id)).map(({ id }) => [id])
+      const named = (all: readonly (readonly string[])[]) =>
+        all
+          .map((ids) =>
+            ids
+              .map((id) => nameOf.get(id) ?? id)
+              .toSorted()
+              .join('+'),
+          )
           .toSorted()
-          .join('+')
-      })
-      return together.toSorted((a, b) => a.localeCompare(b))
+      return {
+        talking: named([...groups('mixing'), ...unserved]).filter((names) => names === 'pstn' || names.includes('+')),
+        waiting: named(groups('holding')).filter((names) => names !== ''),
+      }
     },
     /** Asterisk ends the channel of a phone. @param cause Q.850 */
     async endChannelOf(name: string, cause: string): Promise<void> {

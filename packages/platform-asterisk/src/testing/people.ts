@@ -15,6 +15,7 @@ export class People {
   readonly #lab: () => AsteriskLab
   observer: Observer = createObserver()
   #on: LabHarness | undefined
+  #answer: PbxAgent['answer'] = 'talk'
 
   constructor(lab: () => AsteriskLab) {
     this.#lab = lab
@@ -26,6 +27,7 @@ export class People {
   }
 
   async open(answer: PbxAgent['answer'] = 'talk', ringSeconds?: number): Promise<void> {
+    this.#answer = answer
     this.observer = createObserver()
     this.#on = await this.#lab().open(this.observer, answer, ringSeconds)
     await this.on.platform.start(this.observer.listener)
@@ -40,13 +42,23 @@ export class People {
     return this.#lab().phone(name)
   }
 
-  leg(callId: CallId, agentUri = this.on.alice) {
-    return { tenant: this.on.tenant, callId, agentUri, commandId: newCommandId() }
-  }
+  readonly leg = (callId: CallId, agentUri = this.on.alice) => ({
+    tenant: this.on.tenant,
+    callId,
+    agentUri,
+    commandId: newCommandId(),
+  })
 
-  async inState(callId: CallId, state: CallState, agentUri = this.on.alice) {
+  readonly inState = async (callId: CallId, state: CallState, agentUri = this.on.alice) => {
     await this.on.until(() => this.observer.latest(callId, agentUri)?.state === state)
     return this.observer.latest(callId, agentUri)
+  }
+
+  /** The agent answers: at the phone, or by command if the phone does not ring because its line is open. */
+  async answer(callId: CallId, agentUri = this.on.alice, holdFirst: readonly CallId[] = []): Promise<void> {
+    if (this.#answer === 'connected') await this.on.platform.answer({ ...this.leg(callId, agentUri), holdFirst })
+    else this.phone(nameOf(agentUri)).answer()
+    await this.inState(callId, CallState.connected, agentUri)
   }
 
   /** A customer's call that rings alice. */
@@ -59,8 +71,15 @@ export class People {
   /** A customer's call that alice has answered at her phone. */
   async answered(): Promise<CallId> {
     const callId = await this.ringing()
-    this.phone('alice').answer()
-    await this.inState(callId, CallState.connected)
+    await this.answer(callId)
+    return callId
+  }
+
+  /** A call of alice to bob, who has answered. */
+  async withColleague(): Promise<CallId> {
+    const callId = await this.dial(this.on.bob)
+    await this.inState(callId, CallState.alerting, this.on.bob)
+    await this.answer(callId, this.on.bob)
     return callId
   }
 
@@ -68,23 +87,32 @@ export class People {
     await this.on.platform.transfer({ ...this.leg(callId), target, correlationId: null, consultationCallId })
   }
 
+  async dial(destination: string, cli: string | null = null): Promise<CallId> {
+    const callId = newCallId()
+    await this.on.platform.dial({ ...this.leg(callId), destination, cli, correlationId: null })
+    return callId
+  }
+
+  /** A call that alice has dialled, and that an outside party has answered. */
+  async dialled(cli: string | null = null): Promise<CallId> {
+    const callId = await this.dial('+15550100', cli)
+    await this.inState(callId, CallState.connected)
+    return callId
+  }
+
   /** Alice consults bob about a customer's call, and bob has answered. */
   async consulting(): Promise<readonly [call: CallId, consultation: CallId]> {
     const [callId, consultation] = [await this.answered(), newCallId()]
     await this.transfer(callId, this.on.bob, consultation)
     await this.inState(consultation, CallState.alerting, this.on.bob)
-    this.phone('bob').answer()
-    await this.inState(consultation, CallState.connected, this.on.bob)
+    await this.answer(consultation, this.on.bob)
     return [callId, consultation]
   }
 
   /** Rejects unless exactly these parties talk with each other, and these wait on music, as soon as the state promises it. */
   async expectTalking(talking: readonly string[], waiting: readonly string[] = []): Promise<void> {
     const asked = { talking, waiting }
-    const found = async () => ({
-      talking: await this.#lab().bridged('mixing'),
-      waiting: await this.#lab().bridged('holding'),
-    })
+    const found = () => this.#lab().whoHears()
     let now = await found()
     for (const endMs = Date.now() + PROMISED_WITHIN_MS; JSON.stringify(now) !== JSON.stringify(asked); ) {
       if (Date.now() > endMs) break
@@ -99,3 +127,5 @@ export class People {
     expect(await this.#lab().world().loudnessAt(name)).toBeGreaterThan(AUDIBLE)
   }
 }
+
+const nameOf = (agentUri: string): string => /^sip:(\w+)@/.exec(agentUri)?.[1] ?? ''

@@ -124,6 +124,8 @@ export type AgentStep<Callee = Party> = {
       readonly target: Callee & { readonly asked: string }
       readonly correlationId: string | null
       readonly consultationCallId: CallId | null
+      /** What the platform presents to an outside target if the call has no `cli`; absent: it does not say. */
+      readonly cli?: string
     }
 )
 

@@ -32,7 +32,7 @@ export function beginTransfer(draft: Draft, call: Call, step: Extract<AgentStep,
   const held = draft.putCall({ ...call, transfer: pending, correlationId: correlationId ?? call.correlationId })
   reportBegun(draft, held, asked, TransferStatus.started, { correlationId: held.correlationId })
   if (consultationCallId === null) scheduleTransfer(draft, held, 'transfer-route', ROUTING_MS)
-  else beginConsultation(draft, held, consultationCallId, agentUri, party)
+  else beginConsultation(draft, held, consultationCallId, agentUri, party, step.cli ?? null)
 }
 
 /** Reports a transfer that has begun, on the legs of the agent and of a customer who is an agent. The customer is on hold. */
@@ -59,11 +59,19 @@ export function reportBegun(
   draft.report(draft.customerLeg(call, by), { remoteHeld: true, transfer: transferred, ...change })
 }
 
-function beginConsultation(draft: Draft, original: Call, callId: CallId, agentUri: string, target: Party): void {
+function beginConsultation(
+  draft: Draft,
+  original: Call,
+  callId: CallId,
+  agentUri: string,
+  target: Party,
+  defaultCli: string | null,
+): void {
   const device = draft.leg(original.callId, agentUri)?.device ?? null
   const caller: Party = { kind: 'agent', agentUri, device }
   const { correlationId, callId: forCallId } = original
-  const call = newCall({ callId, phase: 'seized', caller, called: target, correlationId, forCallId })
+  const cli = target.kind === 'outside' ? (original.cli ?? defaultCli) : null
+  const call = newCall({ callId, phase: 'seized', caller, called: target, cli, correlationId, forCallId })
   const consultation = draft.putCall(call)
   draft.addLeg(consultation, caller, target, {
     state: CallState.initiated,

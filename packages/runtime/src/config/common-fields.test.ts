@@ -1,4 +1,4 @@
-import { showsSecrets } from './common-fields.ts'
+import { secretivePart } from './common-fields.ts'
 
 test.each([
   ['*', true],
@@ -11,6 +11,17 @@ test.each([
   ['express:*', false],
   ['ioredis:cluster', false],
   ['-ioredis:redis', false],
-])('DEBUG=%s shows secrets: %s', (debug, shows) => {
-  expect(showsSecrets(debug)).toBe(shows)
+])('DEBUG=%s prints secrets: %s', (value, prints) => {
+  expect(secretivePart('DEBUG', value) !== undefined).toBe(prints)
+})
+
+test.each([
+  ['*', 'http'],
+  ['NET', 'net'],
+  ['module,Undici', 'undici'],
+  ['f*', 'fetch'],
+  ['module,timer,tls', undefined],
+  ['', undefined],
+])('NODE_DEBUG=%s turns on %s', (value, part) => {
+  expect(secretivePart('NODE_DEBUG', value)).toBe(part)
 })

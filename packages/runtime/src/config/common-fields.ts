@@ -92,26 +92,43 @@ export const isTlsUnverified = (env: NodeJS.ProcessEnv = process.env): boolean =
 
 export const commonRules = [...amqpRules, ...redisRules]
 
-/** The part of ioredis that writes each command with its arguments, and so the password, if `DEBUG` names it. */
-const SECRET_DEBUG = 'ioredis:redis'
+/**
+ * Parts of libraries and of Node.js that print secrets when a variable names them: ioredis each command with its arguments,
+ * and so the password; Node.js headers, and urls with their queries.
+ */
+const SECRETIVE = {
+  DEBUG: ['ioredis:redis'],
+  NODE_DEBUG: ['http', 'net', 'undici', 'fetch', 'websocket'],
+} as const
 
-/** Whether a value of `DEBUG` turns this part on: names with wildcards, separated by spaces or commas. */
-export const showsSecrets = (debug: string): boolean =>
-  debug.split(/[\s,]/).some((name) => {
-    const parts = name.split('*')
-    const [first = '', last = ''] = [parts.at(0), parts.at(-1)]
-    return parts.length === 1 ? name === SECRET_DEBUG : SECRET_DEBUG.startsWith(first) && SECRET_DEBUG.endsWith(last)
-  })
+/** The part that a value turns on and that prints secrets. The value has names with wildcards, separated by spaces or commas. */
+export function secretivePart(variable: keyof typeof SECRETIVE, value: string): string | undefined {
+  const names = value.toLowerCase().split(/[\s,]/)
+  return SECRETIVE[variable].find((part) => names.some((name) => covers(name, part)))
+}
 
-export const noSecretsInDebug = (): string | undefined =>
-  showsSecrets(process.env['DEBUG'] ?? '')
-    ? `DEBUG turns on ${SECRET_DEBUG}, which writes the password of Redis to the log; name other libraries`
-    : undefined
+function covers(name: string, part: string): boolean {
+  const pieces = name.split('*')
+  const [first = '', last = ''] = [pieces.at(0), pieces.at(-1)]
+  return pieces.length === 1 ? name === part : part.startsWith(first) && part.endsWith(last)
+}
 
-export const tlsVerifiedInProduction = ({ NODE_ENV }: { readonly NODE_ENV: string }): string | undefined =>
+const noSecretsInDebug = (): string | undefined => {
+  for (const variable of ['DEBUG', 'NODE_DEBUG'] as const) {
+    const part = secretivePart(variable, process.env[variable] ?? '')
+    if (part !== undefined) return `${variable} turns on ${part}, which writes secrets to the log; name other parts`
+  }
+  return undefined
+}
+
+const tlsVerifiedInProduction = ({ NODE_ENV }: { readonly NODE_ENV: string }): string | undefined =>
   NODE_ENV === 'production' && isTlsUnverified()
     ? 'NODE_TLS_REJECT_UNAUTHORIZED is 0, so forged certificates would be accepted; unset it (AMQP_CA_FILE, REDIS_CA_FILE and NODE_EXTRA_CA_CERTS name authorities of your own)'
     : undefined
+
+/** What each program of this project checks when it starts: the services and the commands of operators. */
+export const startFields = { NODE_ENV: commonFields.NODE_ENV }
+export const startRules = [tlsVerifiedInProduction, noSecretsInDebug]
 
 /** Variables that several services read, with the same meaning in each. */
 export const sharedFields = {

@@ -1,6 +1,7 @@
 import {
   type DeliveryId,
   deliveryIdOf,
+  deliveryIdsOf,
   EVENT_TYPES,
   type EventId,
   parseEventId,
@@ -20,7 +21,6 @@ import {
 } from '../paging.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import type { JournalReader } from './journal-reader.ts'
-import { pendingEventIds } from './pending-index.ts'
 
 export interface LogQuery extends RangeQuery {
   readonly eventType?: string
@@ -43,7 +43,7 @@ export type DeliveryLogReader = ReturnType<typeof createDeliveryLogReader>
 /** Combines the delivery log, which lists the deliveries, with their records, which hold their state. */
 export function createDeliveryLogReader(
   redis: Redis,
-  journal: Pick<JournalReader, 'find' | 'isRecent' | 'recipients'>,
+  journal: Pick<JournalReader, 'eventOf' | 'isRecent' | 'recipients'>,
 ) {
   /** Finds the entry of one event directly, if it is within the time range. */
   async function entryOf(subscription: Subscription, eventId: EventId, query: RangeQuery): Promise<ScoredEntry[]> {
@@ -78,20 +78,15 @@ export function createDeliveryLogReader(
     /**
      * Finds a delivery that may not have a record yet, if the journal has its event. If the delivery has no record, its first
      * attempt is not over.
-     * @param nowMs ms since 1970
      */
-    async pending(tenant: Tenant, deliveryId: DeliveryId, nowMs: number): Promise<PendingDelivery | undefined> {
-      const eventIds = await pendingEventIds(redis, tenant, deliveryId, nowMs)
-      const events = await Promise.all(eventIds.map((eventId) => journal.find(tenant, eventId)))
-      for (const found of events) {
-        if (found === undefined || !journal.isRecent(Date.parse(found.fannedOutAt))) continue
-        const { eventId, eventType, fannedOutAt } = found
-        const ids = (await journal.recipients(found)) ?? found.subscriptionIds
-        const subscriptionId = ids.find((id) => deliveryIdOf(eventId, id) === deliveryId)
-        if (subscriptionId === undefined) continue
-        return { deliveryId, subscriptionId, eventId, eventType, tenant, firstDueAt: fannedOutAt }
-      }
-      return undefined
+    async pending(tenant: Tenant, deliveryId: DeliveryId): Promise<PendingDelivery | undefined> {
+      const event = await journal.eventOf(tenant, deliveryId)
+      if (event === undefined || !journal.isRecent(Date.parse(event.fannedOutAt))) return undefined
+      const { eventId, eventType, fannedOutAt: firstDueAt } = event
+      const idOf = deliveryIdsOf(eventId)
+      const subscriptionIds = (await journal.recipients(event)) ?? event.subscriptionIds
+      const subscriptionId = subscriptionIds.find((id) => idOf(id) === deliveryId)
+      return subscriptionId && { deliveryId, subscriptionId, eventId, eventType, tenant, firstDueAt }
     },
     /**
      * The newest first. Deliveries that are fanned out later do not shift the pages.

@@ -1,4 +1,12 @@
-import type { EventId, SubscriptionId, Tenant } from '@switchhook/contracts'
+import {
+  type DeliveryId,
+  type EventId,
+  type EventMark,
+  eventMarkIn,
+  eventMarkOf,
+  type SubscriptionId,
+  type Tenant,
+} from '@switchhook/contracts'
 import { journalIndexKey, journalKey, recipientsKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import {
@@ -46,6 +54,11 @@ export function createJournalReader(redis: Redis, limits: JournalLimits) {
     return isKept(id) ? (await between(tenant, id, id, 1))[0] : undefined
   }
 
+  async function findMarked(tenant: Tenant, mark: EventMark): Promise<JournalEntry | undefined> {
+    const at = await redis[run]((commands) => commands.zscore(journalIndexKey(tenant), mark))
+    return at === null ? undefined : read(tenant, journalIdAt(at))
+  }
+
   async function lastUntil(tenant: Tenant, end: string): Promise<JournalId> {
     const [last] = await redis[run]((commands) => commands.xrevrange(journalKey(tenant), end, '-', 'COUNT', 1))
     return last?.[0] ?? BEGINNING
@@ -64,9 +77,12 @@ export function createJournalReader(redis: Redis, limits: JournalLimits) {
       return isKept(oldest.id) && length === added
     },
     async find(tenant: Tenant, eventId: EventId): Promise<JournalEntry | undefined> {
-      const at = await redis[run]((commands) => commands.zscore(journalIndexKey(tenant), eventId))
-      return at === null ? undefined : read(tenant, journalIdAt(at))
+      const found = await findMarked(tenant, eventMarkOf(eventId))
+      return found?.eventId === eventId ? found : undefined
     },
+    /** The event that a delivery can be of. */
+    eventOf: (tenant: Tenant, delivery: DeliveryId): Promise<JournalEntry | undefined> =>
+      findMarked(tenant, eventMarkIn(delivery)),
     /** All subscriptions that the event went to. Undefined: only the first `MAX_SUBSCRIPTIONS` are stored any more. */
     async recipients(entry: JournalEntry): Promise<readonly SubscriptionId[] | undefined> {
       if (entry.subscriptionIds.length === entry.subscriptionCount) return entry.subscriptionIds

@@ -1,4 +1,10 @@
-import type { EventId, EventSubject, EventType, SubscriptionId } from '@switchhook/contracts'
+import {
+  type EventId,
+  type EventSubject,
+  type EventType,
+  eventMarkOf,
+  type SubscriptionId,
+} from '@switchhook/contracts'
 import { journalIndexKey, journalKey, recipientsKey } from '../keys.ts'
 import { chunksWithin } from '../redis/in-chunks.ts'
 import { pipeline, type Redis, run } from '../redis/redis.ts'
@@ -79,12 +85,12 @@ export function createJournal(redis: Redis, limits: JournalLimits) {
   }
 }
 
-function rowOf(event: LoggedEvent, hasData: boolean): readonly [eventId: string, entry: string, data: string] {
+function rowOf(event: LoggedEvent, hasData: boolean): readonly [mark: string, entry: string, data: string] {
   const { eventId, eventType, occurredAt, fannedOutAt, subscriptionIds, subject, dataJson = '' } = event
   const { callId, agentUri, correlationId, number = null } = subject
   const about = [eventId, eventType, occurredAt, fannedOutAt, callId, agentUri, correlationId, number]
   const entry = JSON.stringify([...about, subscriptionIds.length, ...subscriptionIds.slice(0, MAX_SUBSCRIPTIONS)])
-  return [eventId, entry, !hasData || isTooLarge(dataJson) ? '' : dataJson]
+  return [eventMarkOf(eventId), entry, !hasData || isTooLarge(dataJson) ? '' : dataJson]
 }
 
 const sizeOf = ([, entry, data]: ReturnType<typeof rowOf>) => ({ count: 1, bytes: entry.length + data.length })

@@ -1,4 +1,4 @@
-import type { DeliveryId, EventSubject, PlatformEvent, SubscriptionId } from '@switchhook/contracts'
+import type { EventSubject, PlatformEvent, SubscriptionId } from '@switchhook/contracts'
 
 /** An event as fan-out records it, in the journal and in the lists of its deliveries. */
 export interface LoggedEvent extends Pick<PlatformEvent, 'eventId' | 'eventType' | 'tenant' | 'occurredAt'> {
@@ -7,8 +7,6 @@ export interface LoggedEvent extends Pick<PlatformEvent, 'eventId' | 'eventType'
   /** The subscriptions that got a delivery. */
   readonly subscriptionIds: readonly SubscriptionId[]
   readonly subject: EventSubject
-  /** The deliveries to `subscriptionIds`, in the same order. Absent: they are computed, which costs a hash each. */
-  readonly deliveryIds?: readonly DeliveryId[]
   /** The event's data, serialised. Absent: the journal does not keep it. */
   readonly dataJson?: string
 }

@@ -203,7 +203,7 @@ const eventFor = (subscriptionIds: readonly SubscriptionId[], change: Partial<Lo
   aLoggedEvent({ subscriptionIds, ...change })
 
 async function logged(events: readonly LoggedEvent[]): Promise<void> {
-  await createDeliveryLog(world.redis, limits).write(events, Date.now())
+  await createDeliveryLog(world.redis, limits).write(events)
   await createJournal(world.redis, limits).append(events)
 }
 

@@ -1,4 +1,4 @@
-import { type DeliveryId, deliveryIdOf, type EventType, type SubscriptionId, type Tenant } from '@switchhook/contracts'
+import { type DeliveryId, deliveryIdsOf, type EventType, type SubscriptionId, type Tenant } from '@switchhook/contracts'
 import { type ListedDelivery, pendingDelivery, readListed } from '../deliveries/listed-delivery.ts'
 import { subscriptionsKey } from '../keys.ts'
 import { createListCursor, createPageRoom, lowerBound, type Page, type RangeQuery, upperBound } from '../paging.ts'
@@ -48,12 +48,13 @@ export function createTenantLog(redis: Redis, journal: Pick<JournalReader, 'isRe
     const found: Candidate[] = []
     for (const event of events) {
       const since = String(microsOf(event.id))
+      const idOf = deliveryIdsOf(event.eventId)
       // An event can have a hundred thousand subscriptions, of which one page needs few.
       const subscriptionIds = (await journal.recipients(event)) ?? event.subscriptionIds
       for (let index = since === from?.since ? from.index : 0; index < subscriptionIds.length; index++) {
         const subscriptionId = subscriptionIds[index] as SubscriptionId
         if (only !== undefined && subscriptionId !== only) continue
-        const deliveryId = deliveryIdOf(event.eventId, subscriptionId)
+        const deliveryId = idOf(subscriptionId)
         found.push({ deliveryId, event, subscriptionId, since, index })
         if (found.length === most) return found
       }

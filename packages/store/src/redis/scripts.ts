@@ -43,7 +43,6 @@ export interface ScriptReplies {
   'held/remove-held': void
   'held/report-outcomes': string[]
   'history/add-events': void
-  'history/index-pending': void
   'installation/write-installation': void
   'permits/take-permit': 0 | 1
   'redis/delete-field-if-equal': void

@@ -1,5 +1,5 @@
 import { asteriskFields, asteriskServer, openUnknown, type UnknownInAsterisk } from '@switchhook/platform-asterisk'
-import { loadConfig, redisFields, redisRules } from '@switchhook/runtime'
+import { loadConfig, redisFields, redisRules, startFields, startRules } from '@switchhook/runtime'
 import { parseCommandLine, runCommandLine, withRedis } from '@switchhook/service'
 import { createInstallationStore, createStateStore } from '@switchhook/store'
 import { requireAsterisk, serverFields } from './watch-asterisk-command.ts'
@@ -48,9 +48,10 @@ export async function runCommand(
 export const runUnknownChannels = (args: readonly string[]): void =>
   runCommandLine(args, USAGE, parseCommand, async (command, print) => {
     const { ASTERISK_APP } = asteriskFields
-    const config = loadConfig({ ...redisFields, ...serverFields, ASTERISK_APP }, process.env, [
+    const config = loadConfig({ ...redisFields, ...serverFields, ...startFields, ASTERISK_APP }, process.env, [
       ...redisRules,
       requireAsterisk,
+      ...startRules,
     ])
     await withRedis('unknown-channels', config, async (redis) => {
       const unknown = openUnknown({

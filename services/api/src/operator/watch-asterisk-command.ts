@@ -1,6 +1,6 @@
 import { PlatformUnavailable } from '@switchhook/platform'
 import { asteriskFields, asteriskServer, type Watch, watchAsterisk } from '@switchhook/platform-asterisk'
-import { loadConfig, type Rule, runProcess } from '@switchhook/runtime'
+import { loadConfig, type Rule, runProcess, startFields, startRules } from '@switchhook/runtime'
 
 const { ASTERISK_URL, ASTERISK_USER, ASTERISK_PASSWORD_FILE, ASTERISK_CA_FILE } = asteriskFields
 
@@ -14,7 +14,7 @@ const say = (line: string): void => void process.stdout.write(`${new Date().toIS
 /** `node dist/watch-asterisk.js`, in the api image: prints phones and calls of an Asterisk until it is interrupted. Changes nothing. */
 export const runWatchAsterisk = (): void =>
   runProcess('watch-asterisk', async () => {
-    const config = loadConfig(serverFields, process.env, [requireAsterisk])
+    const config = loadConfig({ ...serverFields, ...startFields }, process.env, [requireAsterisk, ...startRules])
     const watch = await watchAsterisk(asteriskServer(config), say).catch((error: unknown): Watch | undefined => {
       if (!(error instanceof PlatformUnavailable)) throw error
       process.stderr.write(`${error.message}\n`)

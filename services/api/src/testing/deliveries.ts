@@ -69,6 +69,6 @@ const kept = { size: 1_000, retentionMs: HOUR_MS, deliveryRetentionMs: HOUR_MS }
 
 /** Logs a fan-out. In production the entry can be 50 ms later than the start of the first attempt. */
 export async function logFanOut(redis: Redis, event: LoggedEvent): Promise<void> {
-  await createDeliveryLog(redis, kept).write([event], Date.now())
+  await createDeliveryLog(redis, kept).write([event])
   await createJournal(redis, kept).append([event])
 }

@@ -1,6 +1,5 @@
 import {
   type Delivery,
-  type DeliveryId,
   type EventId,
   firstDeliveriesOf,
   type PlatformEvent,
@@ -96,19 +95,12 @@ export function createHandleEvent(deps: HandleEventDeps): (event: PlatformEvent)
     // Serialised once, for all bodies and for the journal.
     const dataJson = JSON.stringify(event.data)
     const deliveryTo = firstDeliveriesOf(event, fannedOutAt, dataJson)
-    const made: DeliveryId[] = []
-    const publish = (receiver: MatchedSubscription): Promise<void> => {
-      const delivery = deliveryTo(receiver)
-      made.push(delivery.deliveryId)
-      return publishDelivery(delivery)
-    }
+    const publish = (receiver: MatchedSubscription): Promise<void> => publishDelivery(deliveryTo(receiver))
     const fitting = Math.max(1, Math.floor(BYTES_AT_ONCE / dataJson.length))
     await publishAll(eventId, receivers, publish, Math.min(DELIVERIES_AT_ONCE, fitting))
     const subscriptionIds = receivers.map(({ id }) => id)
-    // After a retry, only those of the rest are known.
-    const deliveryIds = made.length === receivers.length && { deliveryIds: made }
     const ofEvent = { eventId, eventType, tenant, occurredAt, subject: subjectOf(event.data), dataJson }
-    fannedOut({ ...ofEvent, fannedOutAt, subscriptionIds, ...deliveryIds }, performance.now() - startedAt)
+    fannedOut({ ...ofEvent, fannedOutAt, subscriptionIds }, performance.now() - startedAt)
     const trace = traceparent !== undefined && { traceId: traceIdOf(traceparent) }
     log.debug('event fanned out', { ...trace, eventId, eventType, tenant, deliveries: receivers.length })
   }

@@ -8,7 +8,17 @@ import {
   sampleQueues,
   serviceTopology,
 } from '@switchhook/messaging'
-import { amqpAddress, amqpFields, commonRules, duration, durations, loadConfig, redisFields } from '@switchhook/runtime'
+import {
+  amqpAddress,
+  amqpFields,
+  commonRules,
+  duration,
+  durations,
+  loadConfig,
+  redisFields,
+  startFields,
+  startRules,
+} from '@switchhook/runtime'
 import { parseCommandLine, runCommandLine, withRedis } from '@switchhook/service'
 import { createInstallationStore, type InstallationStore, type Ruling } from '@switchhook/store'
 
@@ -97,12 +107,13 @@ export const runInstallation = (args: readonly string[]): void =>
       {
         ...amqpFields,
         ...redisFields,
+        ...startFields,
         // With the workers' defaults.
         DELIVERY_RETRY_WAITS: durations(DEFAULT_RETRY_WAITS),
         BREAKER_COOLDOWN: duration('30s', { minMs: 1 }),
       },
       process.env,
-      commonRules,
+      [...commonRules, ...startRules],
     )
     await withRedis(NAME, config, async (redis) => {
       const lines = await runCommand(command, {

@@ -1,5 +1,5 @@
 import { openQuarantine, type Quarantine, type QuarantinedMessage } from '@switchhook/messaging'
-import { amqpAddress, amqpFields, amqpRules, loadConfig } from '@switchhook/runtime'
+import { amqpAddress, amqpFields, amqpRules, loadConfig, startFields, startRules } from '@switchhook/runtime'
 import { parseCommandLine, runCommandLine } from '@switchhook/service'
 
 const USAGE = `usage: node quarantine.js list [--limit N]      print the oldest messages, one JSON line each; default 20
@@ -38,7 +38,7 @@ function toLine({ origin, messageId, type, content }: QuarantinedMessage): strin
 /** `node dist/quarantine.js`, in the fan-out image: lists and requeues messages that could not be parsed. */
 export const runQuarantine = (args: readonly string[]): void =>
   runCommandLine(args, USAGE, parseCommand, async ({ name, limit }, print) => {
-    const config = loadConfig(amqpFields, process.env, amqpRules)
+    const config = loadConfig({ ...amqpFields, ...startFields }, process.env, [...amqpRules, ...startRules])
     const quarantine = await openQuarantine({ ...amqpAddress(config), name: 'quarantine command' })
     try {
       for (const line of await runCommand(quarantine, name, limit)) print(line)

@@ -30,7 +30,6 @@ function aStore(lookups: readonly Lookup[]) {
     deliveries: { find: async () => lookups[count++]?.record },
     deliveryLog: { pending: async () => lookups[count - 1]?.pending },
     subscriptions: { find: async () => aSubscription({ id: subscriptionId, url: URL }) },
-    now: Date.now,
   }
   const find = (tenant: Tenant, id: string | undefined) => findDelivery(deps, tenant, id, async () => void waits++)
   return { find, waits: () => waits, lookups: () => count }
@@ -66,7 +65,6 @@ test('an error of the store is not a 404', async () => {
     deliveries: { find: async () => undefined },
     deliveryLog: { pending: () => Promise.reject(new Error('away')) },
     subscriptions: { find: async () => undefined },
-    now: Date.now,
   }
   await expect(findDelivery(deps, 'acme', deliveryId)).rejects.toThrow('away')
 })

@@ -3,7 +3,7 @@ import { AppError, isGuid, parseDeliveryId, type Tenant } from '@switchhook/cont
 import { type DeliveryRecord, pendingDelivery } from '@switchhook/store'
 import type { WebhookParts } from '../stores.ts'
 
-export interface FindDeliveryDeps extends Pick<WebhookParts, 'now'> {
+export interface FindDeliveryDeps {
   readonly deliveries: Pick<WebhookParts['deliveries'], 'find'>
   readonly deliveryLog: Pick<WebhookParts['deliveryLog'], 'pending'>
   readonly subscriptions: Pick<WebhookParts['subscriptions'], 'find'>
@@ -22,7 +22,7 @@ const LOGGED_WITHIN_MS = 200
  * @throws AppError `delivery-not-found`, also for a malformed id and for a delivery of another tenant
  */
 export async function findDelivery(
-  { deliveries, deliveryLog, subscriptions, now }: FindDeliveryDeps,
+  { deliveries, deliveryLog, subscriptions }: FindDeliveryDeps,
   tenant: Tenant,
   id: string | undefined,
   wait: (ms: number) => Promise<void> = pause,
@@ -32,14 +32,14 @@ export async function findDelivery(
   const look = async (): Promise<DeliveryRecord | undefined> => {
     const record = await deliveries.find(deliveryId)
     if (record !== undefined) return record
-    const pending = await deliveryLog.pending(tenant, deliveryId, now())
+    const pending = await deliveryLog.pending(tenant, deliveryId)
     if (pending === undefined) return undefined
     const subscription = await subscriptions.find(pending.tenant, pending.subscriptionId)
     return { ...pendingDelivery({ ...pending, url: subscription?.url ?? '' }), body: null }
   }
   let found = await look()
-  // Delivery ids are UUIDv5 (RFC 9562, section 5.5), so no other GUID is worth the wait.
-  if (found === undefined && deliveryId.charAt(14) === '5') {
+  // Delivery ids are UUIDv8 (RFC 9562, section 5.8), so no other GUID is worth the wait.
+  if (found === undefined && deliveryId.charAt(14) === '8') {
     await wait(LOGGED_WITHIN_MS)
     found = await look()
   }
