@@ -92,7 +92,7 @@ export function createParkedList(redis: Redis, retention: Retention, limits: Par
   })
 
   return {
-    remove: index.remove,
+    remove: (parked: Parameters<typeof index.remove>[0]) => index.remove(parked),
     /** Lists a delivery. Call `cut` with the result when its record is stored. Can be repeated. */
     async add(delivery: Delivery) {
       const { parkedAt, size } = await index.add(delivery, parkedRetentionMs)

@@ -7,6 +7,7 @@ import {
   judgeFailure,
   judgeRole,
   judgeStream,
+  judgeTls,
   ok,
   skipped,
 } from '../doctor/judge.ts'
@@ -21,7 +22,7 @@ const ROLES = ['viewer', 'operator', 'admin']
 
 export const doctor = command({
   name: 'doctor',
-  summary: 'diagnose address, clock, sign-in, role, live stream, endpoints; takes 16 s',
+  summary: 'diagnose address, certificate, clock, sign-in, role, live stream, endpoints; takes 16 s',
   options: [
     ['--needs <role>', 'required role (default viewer)'],
     [
@@ -44,7 +45,8 @@ export const doctor = command({
 })
 
 async function examine(context: Context, needs: string, patience: number): Promise<readonly Diagnosis[]> {
-  const { client, session, out, connection } = context
+  const { client, session, out, connection, env } = context
+  const tls = judgeTls(session.url, env)
   out.progress('Asking who you are …')
   let me
   try {
@@ -53,7 +55,7 @@ async function examine(context: Context, needs: string, patience: number): Promi
     const status = error instanceof SwitchhookError ? error.status : error instanceof SignInFailed ? 401 : undefined
     const found = judgeFailure(error, status)
     const rest = (['stream', 'endpoint'] as const).map((check) => skipped(check, 'needs a signed-in caller'))
-    return [judgeClock(connection.clockOffsetMs()), found, ...rest]
+    return [tls, judgeClock(connection.clockOffsetMs()), found, ...rest]
   }
   if (me.features.journal) out.progress('Watching the live stream for 16 s …')
   const [stream, endpoints] = await Promise.all([
@@ -62,6 +64,7 @@ async function examine(context: Context, needs: string, patience: number): Promi
   ])
   return [
     ok('address', session.url),
+    tls,
     judgeClock(connection.clockOffsetMs()),
     ok('sign-in', me.subject),
     judgeRole(me, needs),

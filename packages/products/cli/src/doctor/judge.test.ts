@@ -1,5 +1,5 @@
 import type { Schemas } from '@switchhook/client'
-import { judgeClock, judgeEndpoints, judgeRole, judgeStream } from './judge.ts'
+import { judgeClock, judgeEndpoints, judgeRole, judgeStream, judgeTls } from './judge.ts'
 
 test.each([
   [undefined, 'skipped', null],
@@ -9,6 +9,15 @@ test.each([
   [90_000, 'finding', "The clock of this machine is 90 s ahead of the server's: set it by NTP."],
 ])('a clock that is %s ms ahead: %s', (offsetMs, state, repair) => {
   expect(judgeClock(offsetMs)).toMatchObject({ check: 'clock', state, repair })
+})
+
+test.each([
+  ['https://svc.example', {}, 'ok'],
+  ['https://svc.example', { NODE_TLS_REJECT_UNAUTHORIZED: '1' }, 'ok'],
+  ['https://svc.example', { NODE_TLS_REJECT_UNAUTHORIZED: '0' }, 'finding'],
+  ['http://127.0.0.1:8080', { NODE_TLS_REJECT_UNAUTHORIZED: '0' }, 'skipped'],
+])('the certificate of %s with %j: %s', (url, env, state) => {
+  expect(judgeTls(url, env)).toMatchObject({ check: 'tls', state })
 })
 
 const me = (...roles: string[]) => ({ roles, tenant: 'acme' }) as unknown as Schemas['Me']

@@ -3,7 +3,7 @@ import { CLOCK_LIMIT_MS, clockAdvice, reportOf } from '../failure-report.ts'
 import { outcome } from '../output/words.ts'
 
 export interface Diagnosis {
-  readonly check: 'address' | 'clock' | 'sign-in' | 'role' | 'stream' | 'endpoint'
+  readonly check: 'address' | 'tls' | 'clock' | 'sign-in' | 'role' | 'stream' | 'endpoint'
   readonly state: 'ok' | 'finding' | 'skipped'
   readonly seen: string
   /** What to do about a finding, in a sentence. */
@@ -21,6 +21,17 @@ const finding = (check: Diagnosis['check'], seen: string, repair: string): Diagn
   seen,
   repair,
 })
+
+/** @param env of the shell; base images and debugging sessions leave the variable behind */
+export function judgeTls(url: string, env: NodeJS.ProcessEnv): Diagnosis {
+  if (!url.startsWith('https:')) return skipped('tls', 'the address is not https')
+  if (env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0') return ok('tls', 'the certificate is checked')
+  return finding(
+    'tls',
+    'the certificate is not checked',
+    'Unset NODE_TLS_REJECT_UNAUTHORIZED: with it, any server can read your token. NODE_EXTRA_CA_CERTS names a certificate authority of your own.',
+  )
+}
 
 /** @param offsetMs how far this machine's clock is ahead of the server's; undefined: no answer has told it */
 export function judgeClock(offsetMs: number | undefined): Diagnosis {
