@@ -11,6 +11,25 @@ local function digits(number)
   return string.format('%.0f', number)
 end
 
+-- Keeps the times in sorted sets right after a failover to a Redis whose clock is behind: otherwise all that is due would wait
+-- until this clock has caught up. Moves the times to come by the difference.
+-- `seen`: the key of the time of the last call for these sets
+local function keepTime(seen, ...)
+  local now = clock()
+  local behind = tonumber(redis.call('GET', seen) or 0) - now
+  if behind > 1000 then
+    for _, set in ipairs({ ... }) do
+      local coming = redis.call('ZRANGE', set, digits(now), '+inf', 'BYSCORE', 'WITHSCORES')
+      for i = 1, #coming, 2 do
+        redis.call('ZADD', set, digits(coming[i + 1] - behind), coming[i])
+      end
+    end
+  end
+  if behind > 1000 or behind < -100 then
+    redis.call('SET', seen, digits(now), 'PX', 3600000)
+  end
+end
+
 -- Most deliveries take one place of a limit. A hash has the further places of each of the others, and their `sum`.
 local function setExtra(extras, member, extra)
   local before = tonumber(redis.call('HGET', extras, member) or 0)

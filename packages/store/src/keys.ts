@@ -147,11 +147,20 @@ export const inFlightKey = (subscription: SubscriptionId): string => `sh:{s:${su
 /** zset: likewise → when it was taken, ms; of a reservation: a second before it expires · until the last one expires · worker */
 export const postedKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:posted`
 
+/** string: when a script last saw to the three lists with times of a subscription, ms (`keepTime` in prelude.lua) · an hour · worker, api */
+export const clockKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:clock`
+
+/** That key, and the lists. */
+export const timedKeys = (id: SubscriptionId): string[] => [clockKey(id), heldKey(id), inFlightKey(id), postedKey(id)]
+
 /** zset: `[tenant, subscription]` → when a worker looks at its held deliveries next, ms · until none is left · worker, api */
 export const heldLooksKey = (partition: number): string => `sh:{p${partition}}:held`
 
 /** zset: `[tenant, subscription]` → when the claim of a worker that looks there ends, ms; `asked …` → when the next look was asked for meanwhile · the lease of a claim · worker, api */
 export const heldClaimsKey = (partition: number): string => `sh:{p${partition}}:held-claims`
+
+/** string: likewise, for the two lists above · an hour · worker, api */
+export const looksClockKey = (partition: number): string => `sh:{p${partition}}:looks-clock`
 
 /** hash: client → since when and when last it received, ms (puller-store.ts) · 38 days from the last time · api */
 export const pullersKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:pullers`

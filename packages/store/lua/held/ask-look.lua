@@ -2,9 +2,10 @@
 -- Asks for a look at the held deliveries of a subscription, unless an earlier one is asked for. During another look it is kept
 -- apart, so that the end of that look does not forget it.
 -- Allowed while Redis is over `maxmemory`, because deliveries that are no longer held leave it.
--- KEYS    1 looks   2 claims
+-- KEYS    1 looks   2 claims   3 clock
 -- ARGV    1 member   2 after how many ms
 local now = clock()
+keepTime(KEYS[3], KEYS[1], KEYS[2])
 local at = digits(now + ARGV[2])
 local claim = redis.call('ZSCORE', KEYS[2], ARGV[1])
 if claim then

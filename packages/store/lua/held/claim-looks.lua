@@ -2,10 +2,11 @@
 -- Claims the due looks of one partition. Until a claim is finished or its lease ends, no other worker gets the look, even if
 -- one is asked for meanwhile: two workers would publish the same deliveries.
 -- Allowed while Redis is over `maxmemory`, like the question for a look.
--- KEYS    1 looks   2 claims
+-- KEYS    1 looks   2 claims   3 clock
 -- ARGV    1 most   2 lease in ms
 -- result  the score that all of them have now, then the members
 local now = clock()
+keepTime(KEYS[3], KEYS[1], KEYS[2])
 local lease = digits(now + ARGV[2])
 local claimed = { lease }
 for _, member in ipairs(redis.call('ZRANGE', KEYS[1], '-inf', digits(now), 'BYSCORE', 'LIMIT', 0, ARGV[1])) do

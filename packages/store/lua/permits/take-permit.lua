@@ -1,10 +1,11 @@
 -- Takes a permit for one POST, if the limits of the subscription allow it.
--- KEYS    1 in flight   2 posted   3 held
+-- KEYS    1 in flight   2 posted   3 held   4 clock
 -- ARGV    1 permit   2 permit that it replaces, '' for none   3 delivery; it gives up what was reserved for it
 --         4 most in flight, '' for any number   5 most per window, '' likewise   6 lifetime in flight, ms   7 window, ms
 --         8 '1': held deliveries that are due go first
 -- result  1, or 0: none is free
 local now = clock()
+keepTime(KEYS[4], KEYS[1], KEYS[2], KEYS[3])
 for i = 1, 2 do
   redis.call('ZREM', KEYS[i], ARGV[1], ARGV[3])
 end

@@ -1,6 +1,6 @@
 import { type Delivery, type DeliveryId, parseDeliveryId } from '@switchhook/contracts'
-import { type Endpoint, heldExtrasKey, heldKey, leasedKey, parkingKey } from '../keys.ts'
-import { type Redis, runScript } from '../redis/redis.ts'
+import { type Endpoint, heldExtrasKey, heldKey, leasedKey, parkingKey, timedKeys } from '../keys.ts'
+import { pipeline, type Redis } from '../redis/redis.ts'
 import type { HeldLooks } from './held-looks.ts'
 import { extraPlacesOf } from './places-of.ts'
 import { CUT_AT_ONCE, type Cut, createTenantSizes, type DeliveryLimits } from './tenant-sizes.ts'
@@ -25,7 +25,10 @@ export function createHeldList(redis: Redis, looks: HeldLooks, retentionMs: numb
     const { tenant, subscriptionId: id } = endpoint
     const args = [keep, most, PARKING_LEASE_MS, retentionMs, ...listed]
     const keys = [heldKey(id), leasedKey(id), parkingKey(id), heldExtrasKey(id)]
-    const [isFirst, before, size, lease, ...claimed] = await runScript(redis, 'held/add-held', keys, args)
+    const [, [isFirst, before, size, lease, ...claimed]] = await pipeline(redis, (commands) => [
+      commands.runScript('held/keep-time', timedKeys(id), []),
+      commands.runScript('held/add-held', keys, args),
+    ])
     const entries = claimed.map((deliveryId) => ({ deliveryId: parseDeliveryId(deliveryId), score: lease }))
     const excess: HeldExcess = { tenant, subscriptionId: id, entries }
     return { isFirst: isFirst === 1, before, size, taken: claimed.length, excess }

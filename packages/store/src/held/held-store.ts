@@ -9,14 +9,18 @@ import { isSettledBy, parseLedger } from '../deliveries/delivery-record.ts'
 import { createHeldLooks } from '../deliveries/held-looks.ts'
 import { type HeldMessage, parseHeldMessage } from '../deliveries/held-message.ts'
 import {
+  clockKey,
   type Endpoint,
   heldExtrasKey,
   heldKey,
   heldMessageKey,
+  inFlightKey,
   leasedKey,
   parkingKey,
+  postedKey,
   recordKey,
   reportedKey,
+  timedKeys,
 } from '../keys.ts'
 import { scoredEntries } from '../paging.ts'
 import type { Commands } from '../redis/commands.ts'
@@ -60,8 +64,6 @@ const KEYS_OF = {
   leased: (id: SubscriptionId) => [leasedKey(id), heldExtrasKey(id), reportedKey(id)],
   parking: (id: SubscriptionId) => [parkingKey(id)],
 }
-
-const listsOf = (id: SubscriptionId): [string, string] => [heldKey(id), leasedKey(id)]
 
 export type HeldStore = ReturnType<typeof createHeldStore>
 
@@ -131,7 +133,8 @@ export function createHeldStore(redis: Redis) {
       const { subscriptionId: id } = endpoint
       // Asked for first: a lease that no worker looks at would never end. A second later: the lease has not begun yet.
       await looks.askFor(endpoint, (leaseSeconds + 1) * SECOND_MS)
-      const [, ...reply] = await runScript(redis, 'held/lease-held', listsOf(id), [most, leaseSeconds])
+      const keys = [heldKey(id), leasedKey(id), clockKey(id), inFlightKey(id), postedKey(id)]
+      const [, ...reply] = await runScript(redis, 'held/lease-held', keys, [most, leaseSeconds])
       const entries = heldEntriesOf(reply)
       const found = await read(entries.map(({ deliveryId }) => deliveryId))
       const gone = entries.filter((_, i) => found[i] === undefined)
@@ -150,7 +153,7 @@ export function createHeldStore(redis: Redis) {
         // Without a message it has gone on: the next reader removes the entry.
         Math.floor(found[i]?.dueAtMs ?? leaseTimes(lease).beganAtMs),
       ])
-      const released = await runScript(redis, 'held/release-leases', listsOf(id), args)
+      const released = await runScript(redis, 'held/release-leases', [heldKey(id), leasedKey(id)], args)
       return released.map((each) => each === 1)
     },
     /**
@@ -209,7 +212,8 @@ export function createHeldStore(redis: Redis) {
       until(parkingKey(id), (nowMs) => nowMs, 0, most),
     /** When the first of each list is due or ends, ms since 1970, and what time Redis has. One round trip. */
     async next(id: SubscriptionId) {
-      const [nowMs, [, dueAt], [, lease], [, parkedBy]] = await pipeline(redis, (commands) => [
+      const [, nowMs, [, dueAt], [, lease], [, parkedBy]] = await pipeline(redis, (commands) => [
+        commands.runScript('held/keep-time', timedKeys(id), []),
         commands.nowMs(),
         commands.zrange(heldKey(id), '0', '0', 'WITHSCORES'),
         commands.zrange(leasedKey(id), '0', '0', 'WITHSCORES'),

@@ -2,10 +2,21 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type DeliveryId, newSubscriptionId, newToken } from '@switchhook/contracts'
 import { eventually, silentLog } from '@switchhook/testkit'
 import type { DeliveryStore } from '../deliveries/delivery-store.ts'
+import { createHeldLooks } from '../deliveries/held-looks.ts'
 import { deliveryOf, type TestDeliveries, useDeliveries } from '../deliveries/testing/deliveries.ts'
 import { createHeldStore, type HeldStore } from '../held/held-store.ts'
-import { inFlightKey, postedKey } from '../keys.ts'
-import { openRedis, type Redis } from '../redis/redis.ts'
+import {
+  clockKey,
+  heldClaimsKey,
+  heldKey,
+  heldLooksKey,
+  inFlightKey,
+  leasedKey,
+  looksClockKey,
+  partitionOf,
+  postedKey,
+} from '../keys.ts'
+import { openRedis, type Redis, run, runScript } from '../redis/redis.ts'
 import { createPermitStore, PERMIT_VALID_MS, type PermitStore } from './permit-store.ts'
 
 const IN_FLIGHT_MS = 300
@@ -14,6 +25,7 @@ const LONG_IN_FLIGHT_MS = 1_500
 /** A busy machine gives back many permits, because they are too old. */
 const MAX_MS = 15_000
 const id = newSubscriptionId()
+const endpoint = { tenant: 'acme', subscriptionId: id }
 let fixture: TestDeliveries
 let deliveries: DeliveryStore
 let held: HeldStore
@@ -111,6 +123,78 @@ test('a permit that was never ended expires although others are taken meanwhile'
     const isExpired = await permits.take(limited, wanted({ permit: second }))
     for (const ended of [first, second]) await permits.passOn(limited, { most: 0, ended })
     expect(isExpired).toBe(true)
+  })
+})
+
+describe('after a failover to a Redis whose clock is 20 s behind', () => {
+  const BEHIND_MS = 20_000
+
+  /** Moves the stored times forward, which is the same for the scripts as a clock that is behind. */
+  async function failOver(): Promise<void> {
+    await fixture.redis[run](async (commands) => {
+      for (const key of [heldKey(id), inFlightKey(id), postedKey(id)]) {
+        for (const member of await commands.zrange(key, '0', '-1')) await commands.zincrby(key, BEHIND_MS, member)
+        // While permits are taken, the lists do not expire.
+        await commands.persist(key)
+      }
+      await commands.incrby(clockKey(id), BEHIND_MS)
+    })
+  }
+
+  test.each([{ maxInFlight: 1 }, { maxPerSecond: 1 }])('a permit of %j is free again in time', async (limits) => {
+    const limited = { id, ...limits }
+    expect(await permits.take(limited, wanted())).toBe(true)
+    await failOver()
+    expect(await permits.take(limited, wanted())).toBe(false)
+    await eventually(async () => expect(await permits.take(limited, wanted())).toBe(true), { timeoutMs: 5_000 })
+  })
+
+  test.each<[string, () => Promise<unknown>]>([
+    ['passed on', () => permits.passOn({ id, maxInFlight: 9 }, { most: 9 }).then(({ entries }) => ids(entries))],
+    ['received', () => held.receive(endpoint, 9, 30).then((found) => ids(found.map(({ delivery }) => delivery)))],
+    [
+      'released',
+      () =>
+        held
+          .next(id)
+          .then(() => held.due(id, { most: 9 }))
+          .then(ids),
+    ],
+  ])('a held delivery is %s at once, and one that waits when its wait is over', async (_name, going) => {
+    const [first, retry] = [await hold(), await hold(5_000)]
+    const dueAtMs = Date.now() + 5_000
+    await failOver()
+    expect(await going()).toEqual([first])
+    const score = await fixture.redis[run]((commands) => commands.zscore(heldKey(id), retry))
+    expect(Math.abs(Number(score) - dueAtMs)).toBeLessThan(1_000)
+  })
+
+  test('a received delivery that is given back can be received at once', async () => {
+    await hold()
+    const [received] = await held.receive(endpoint, 1, 30)
+    const { deliveryId, lease } = { deliveryId: received?.delivery.deliveryId, lease: received?.lease ?? '' }
+    if (deliveryId === undefined) throw new Error('nothing is held')
+    // What a message of before the failover says.
+    const args = [deliveryId, lease, Date.now() + BEHIND_MS]
+    await runScript(fixture.redis, 'held/release-leases', [heldKey(id), leasedKey(id)], args)
+    expect(await held.receive(endpoint, 1, 30)).toHaveLength(1)
+  })
+
+  test('a look that was asked for, or whose worker died, is due in time', async () => {
+    const looks = createHeldLooks(fixture.redis)
+    const part = partitionOf(endpoint.tenant)
+    const failOverLooks = () =>
+      fixture.redis[run](async (commands) => {
+        for (const key of [heldLooksKey(part), heldClaimsKey(part)]) {
+          for (const member of await commands.zrange(key, '0', '-1')) await commands.zincrby(key, BEHIND_MS, member)
+        }
+        await commands.incrby(looksClockKey(part), BEHIND_MS)
+      })
+    await looks.askFor(endpoint, 0)
+    await failOverLooks()
+    expect(await looks.claimDue(9, 300)).toMatchObject([endpoint])
+    await failOverLooks()
+    await eventually(async () => expect(await looks.claimDue(9, 300)).toMatchObject([endpoint]), { timeoutMs: 5_000 })
   })
 })
 

@@ -1,6 +1,6 @@
 import type { Delivery, Subscription } from '@switchhook/contracts'
 import { heldEntriesOf } from '../held/held-store.ts'
-import { heldKey, inFlightKey, leasedKey, postedKey } from '../keys.ts'
+import { clockKey, heldKey, inFlightKey, leasedKey, postedKey } from '../keys.ts'
 import { type Redis, runScript } from '../redis/redis.ts'
 
 export type LimitedSubscription = Pick<Subscription, 'id' | 'maxInFlight' | 'maxPerSecond'>
@@ -41,7 +41,7 @@ export const createPermitStore = (redis: Redis, inFlightMs: number) => ({
    */
   async take(limited: LimitedSubscription, { permit, former = '', delivery, isNew }: Wanted): Promise<boolean> {
     const args = [permit, former, delivery.deliveryId, ...limitsOf(limited), inFlightMs, WINDOW_MS, isNew ? 1 : 0]
-    const keys = [inFlightKey(limited.id), postedKey(limited.id), heldKey(limited.id)]
+    const keys = [inFlightKey(limited.id), postedKey(limited.id), heldKey(limited.id), clockKey(limited.id)]
     return (await runScript(redis, 'permits/take-permit', keys, args)) === 1
   },
   /**
@@ -55,7 +55,8 @@ export const createPermitStore = (redis: Redis, inFlightMs: number) => ({
     options: { readonly most: number; readonly ended?: string | undefined; readonly unused?: readonly string[] },
   ) {
     const { most, ended = '', unused = [] } = options
-    const keys = [heldKey(limited.id), leasedKey(limited.id), inFlightKey(limited.id), postedKey(limited.id)]
+    const { id } = limited
+    const keys = [heldKey(id), leasedKey(id), clockKey(id), inFlightKey(id), postedKey(id)]
     const args = [most, LEASE_SECONDS, ...limitsOf(limited), WINDOW_MS, RESERVED_MS, ended, ...unused]
     const [nextInMs, ...leased] = await runScript(redis, 'held/lease-held', keys, args)
     return { entries: heldEntriesOf(leased), nextInMs: nextInMs < 0 ? null : nextInMs }

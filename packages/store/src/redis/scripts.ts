@@ -38,6 +38,7 @@ export interface ScriptReplies {
   'held/claim-looks': string[]
   'held/finish-look': void
   'held/forget-message': void
+  'held/keep-time': void
   'held/lease-held': [waitMs: number, ...idsAndLeases: string[]]
   'held/release-leases': (0 | 1)[]
   'held/remove-held': void

@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache'
 const GRACE_MS = 1_000
 /** More endpoints than reject deliveries within `ASKED_AGAIN_MS`. */
 const MAX_ASKED = 10_000
-/** An api of an earlier version drops the question. */
+/** The api drops the question while the subscription is disabled. */
 const ASKED_AGAIN_MS = 60_000
 
 export type RecoverRejected = ReturnType<typeof createRecoverRejected>

@@ -37,7 +37,13 @@ function aWorker({ perSubscription, perTenant = 1_000, tenant = newSubscriptionI
     await publish?.()
     noticed.push(deliveryId)
   }
-  const parkExcess = createParkExcess({ held, archive, park: store.park, noticeParked, log: silentLog })
+  const parkExcess = createParkExcess({
+    held,
+    archive,
+    park: (...asked) => store.park(...asked),
+    noticeParked,
+    log: silentLog,
+  })
   const claimed: HeldExcess[] = []
   const worker = deliverDeps({
     ...store,
@@ -56,14 +62,14 @@ function aWorker({ perSubscription, perTenant = 1_000, tenant = newSubscriptionI
     held,
     noticed,
     deliver: (delivery: Delivery) => deliver(delivery, 'due'),
-    async hold(subscriptionId: SubscriptionId, count: number): Promise<Delivery[]> {
+    hold: async (subscriptionId: SubscriptionId, count: number): Promise<Delivery[]> => {
       const deliveries = deliveriesOf(tenant, subscriptionId, count)
       for (const delivery of deliveries) await deliver(delivery, 'due')
       return deliveries
     },
     count: async (id: SubscriptionId) => (await held.count(id)).count,
     /** A worker looks after the leases of all claimed deliveries have ended. */
-    async look(subscriptionId: SubscriptionId): Promise<void> {
+    look: async (subscriptionId: SubscriptionId): Promise<void> => {
       const looks = { claimDue: async () => [{ tenant, subscriptionId, claim: '' }], finish: async () => {} }
       await createLookAtHeld({
         worker: { ...worker, parkExcess },

@@ -7,7 +7,7 @@ import { type Surroundings, useSurroundings } from '../testing/surroundings.ts'
 let surroundings: Surroundings
 useSurroundings((started) => (surroundings = started))
 
-test('a delivery that fan-out of an earlier version did not filter is withdrawn, and others tell of gaps on every attempt', async () => {
+test('a delivery whose filter was set after the fan-out is withdrawn, and others tell of gaps on every attempt', async () => {
   const { receiver, redis } = surroundings
   const subscription = aSubscription({
     url: receiver.url('/ends'),

@@ -110,7 +110,12 @@ describe('decide', () => {
       { slot: 3, postponed: 3 },
       EXHAUSTED,
     ],
-    ['also if an earlier version postponed it more often', { kind: 'cooling' }, { slot: 3, postponed: 40 }, EXHAUSTED],
+    [
+      'also if it was postponed more often, under a longer schedule',
+      { kind: 'cooling' },
+      { slot: 3, postponed: 40 },
+      EXHAUSTED,
+    ],
     [
       'unless another worker is making the probe',
       { kind: 'cooling', isProbing: true },
