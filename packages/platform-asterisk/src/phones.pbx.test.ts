@@ -65,13 +65,15 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
   ])(
     'a call that the phone refuses with %s before it rings is a missed call, and the caller hears %i',
     async (status, heard, endReason) => {
-      phone('alice').respondWith(status)
+      // Of a 302: a number outside of Switchhook, which answers.
+      phone('alice').respondWith(status, '*43')
       const channelId = await lab().world().call('8101', '+15559000')
       await on.until(() => observer.reports().length > 0)
       const [missed] = observer.reports()
       expect(missed).toMatchObject({ agentUri: on.alice, state: ended, direction: 1, ending: { endReason } })
       await on.until(() => lab().world().endOf(channelId) !== undefined)
       expect(lab().world().endOf(channelId)).toBe(heard)
+      await on.until(async () => (await lab().leftovers()) === 0)
     },
   )
 

@@ -55,6 +55,7 @@ export function createSipPhone({ name, password, url, understands, expiresSecond
   let isIgnored = false
   /** To a call. */
   let firstResponse = '180 Ringing'
+  let redirectsTo = contact
 
   const send = (message: SipMessage): void => {
     if (socket?.readyState === WebSocket.OPEN) socket.send(writeSip(message))
@@ -97,7 +98,7 @@ export function createSipPhone({ name, password, url, understands, expiresSecond
     if (!isIgnored && understands.includes('header') && /answer-after=0|autoanswer/i.test(asked)) return accept(call)
     if (Number.parseInt(firstResponse, 10) >= 300) calls.delete(id)
     sendResponse(call, message, firstResponse, [
-      ['Contact', contact],
+      ['Contact', redirectsTo],
       ['Allow-Events', 'talk, hold'],
     ])
   }
@@ -228,9 +229,10 @@ export function createSipPhone({ name, password, url, understands, expiresSecond
     ignoreRequestsToAnswer(ignored: boolean): void {
       isIgnored = ignored
     },
-    /** The response to the calls that follow, such as `183 Session Progress`, or `486 Busy Here` for do not disturb. */
-    respondWith(status: string): void {
+    /** The response to the calls that follow, such as `183 Session Progress`, or `486 Busy Here` for do not disturb; of a 302 also the number. */
+    respondWith(status: string, redirectsToNumber?: string): void {
       firstResponse = status
+      redirectsTo = redirectsToNumber === undefined ? contact : `<sip:${redirectsToNumber}@${HOST}>`
     },
     answer: (): void => accept(ringing()),
     decline(status = '486 Busy Here'): void {

@@ -21,6 +21,8 @@ const AUTO_ANSWER = {
 }
 /** Otherwise Asterisk itself would connect a party who transfers at the phone to any number of the dialplan. */
 const TRANSFERS_LEFT_TO_US = { variable: 'PJSIP_TRANSFER_HANDLING()', value: 'ari-only' }
+/** Otherwise Asterisk would call the number to which a phone redirects (302), and nobody would be in that call. */
+const NOT_FORWARDED = { FORWARD_CONTEXT: 'switchhook-does-not-forward' }
 /** The trunk sends the number with `Privacy: id` (RFC 3325). */
 const PROHIBITED = { 'CONNECTEDLINE(num-pres)': 'prohib', 'CONNECTEDLINE(name-pres)': 'prohib' }
 const EXISTS = 409
@@ -118,7 +120,7 @@ async function call(deps: CarryOutDeps, session: SessionName, action: Call) {
   }
   const callerId = deps.shownAs(session.tenant, action.shows)
   const query = { endpoint, app, appArgs: 'agent', timeout: String(ringSeconds), callerId }
-  const variables = { ...marked, ...(action.autoAnswer && AUTO_ANSWER) }
+  const variables = { ...marked, ...NOT_FORWARDED, ...(action.autoAnswer && AUTO_ANSWER) }
   return ari.request('POST', channelPath(action.channelId), query, { variables })
 }
 

@@ -130,7 +130,7 @@ async function openAsteriskLab() {
               .toSorted()
               .join('+'),
           )
-          .toSorted()
+          .toSorted((a, b) => a.localeCompare(b))
       return {
         talking: named([...groups('mixing'), ...unserved]).filter((names) => names === 'pstn' || names.includes('+')),
         waiting: named(groups('holding')).filter((names) => names !== ''),

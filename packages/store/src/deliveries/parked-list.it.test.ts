@@ -99,7 +99,7 @@ test('several workers that park at the same time keep as many as the limit, rele
 test('after a limit was lowered, many deliveries are released in steps of bounded size', async () => {
   const id = newSubscriptionId()
   await redis[run](async (commands) => {
-    const entries = Array.from({ length: 600 }, (_, i) => [
+    const entries = Array.from({ length: 2_100 }, (_, i) => [
       (Date.now() - HOUR_MS) * 1_000 + i,
       `${deliveryOf({ subscriptionId: id }).deliveryId}:1`,
     ]).flat()
@@ -107,7 +107,7 @@ test('after a limit was lowered, many deliveries are released in steps of bounde
   })
   const worker = aWorker(50)
   await park(worker, id, 1)
-  expect((await counter.count(id)).count).toBe(351)
+  expect((await counter.count(id)).count).toBe(1_101)
   await park(worker, id, 4)
   expect(await counter.count(id)).toMatchObject({ count: 100, withoutBody: 50 })
 })

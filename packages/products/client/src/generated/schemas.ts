@@ -35,7 +35,7 @@ export interface Schemas {
     paused?: boolean | null;
     /** Until this time the subscription is paused, like with `paused`. It then resumes automatically. null: not paused for a time. */
     pausedUntil?: string | null;
-    /** The subscription is deleted when no client has asked for its deliveries for so long, and none has a lease. Only for pull subscriptions. */
+    /** The subscription is deleted when no client has asked for its deliveries for so long, and none has a lease. Time in which the API is unavailable does not count. Only for pull subscriptions. */
     deleteAfterUnusedSeconds?: number | null;
     /** While true, deliveries that the endpoint rejected (`parkedReason` `rejected`) are sent again after its next 2xx, by a recovery that starts automatically: each delivery at most once, at most one recovery every five minutes, and it ends as soon as a delivery is parked again. What was rejected before the setting stays parked. Not for pull subscriptions. */
     recoverRejected?: boolean | null;
@@ -1188,7 +1188,7 @@ export interface Schemas {
     paused: boolean | null;
     /** Until this time the subscription is paused, like with `paused`. It then resumes automatically. null: not paused for a time. */
     pausedUntil: string | null;
-    /** The subscription is deleted when no client has asked for its deliveries for so long, and none has a lease. Only for pull subscriptions. */
+    /** The subscription is deleted when no client has asked for its deliveries for so long, and none has a lease. Time in which the API is unavailable does not count. Only for pull subscriptions. */
     deleteAfterUnusedSeconds: number | null;
     /** While true, deliveries that the endpoint rejected (`parkedReason` `rejected`) are sent again after its next 2xx, by a recovery that starts automatically: each delivery at most once, at most one recovery every five minutes, and it ends as soon as a delivery is parked again. What was rejected before the setting stays parked. Not for pull subscriptions. */
     recoverRejected: boolean | null;
@@ -1275,7 +1275,7 @@ export interface Schemas {
     parked: number;
     /** When the oldest of them was parked, in UTC; null if none is parked. */
     oldestParkedAt: string | null;
-    /** The subscription is deleted when no client has asked for its deliveries for so long, and none has a lease. Only for pull subscriptions. */
+    /** The subscription is deleted when no client has asked for its deliveries for so long, and none has a lease. Time in which the API is unavailable does not count. Only for pull subscriptions. */
     deleteAfterUnusedSeconds: number | null;
     health: Schemas["EndpointHealth"];
   };

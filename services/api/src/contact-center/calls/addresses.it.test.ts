@@ -44,8 +44,3 @@ test('one agent and one colleague in other spellings: the colleague rings', asyn
   })
   expect(await post(`${callId}/hangup`, { agentUri: 'sip:alice@Acme.Example' })).toMatchObject({ status: 202 })
 })
-
-test.each(['letters', '1'.repeat(40)])('a cli that no platform can present is 400: %s', async (cli) => {
-  const dialled = await post('dial', { agentUri: AGENT, destination: '+15550101', cli })
-  expect(dialled).toMatchObject({ status: 400, body: { errors: [{ pointer: '/cli' }] } })
-})

@@ -47,6 +47,8 @@ test.each<[unknown, string[]]>([
   [{ agentUri: [], destination: '+15550100' }, ['/agentUri']],
   [{ agentUri: {}, destination: '+15550100' }, ['/agentUri']],
   [{ agentUri: 'sip:a@acme.example', destination: 'sip:a@acme.example' }, ['/destination']],
+  [{ agentUri: 'sip:a@acme.example', destination: '+15550100', cli: 'letters' }, ['/cli']],
+  [{ agentUri: 'sip:a@acme.example', destination: '+15550100', cli: '1'.repeat(40) }, ['/cli']],
 ])('a dial of %j is an invalid request', (body, pointers) => {
   const failure = validateDial(body)
   expect(failure?.code).toBe('invalid-request')
