@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -28,12 +29,17 @@ function run(script: string, args: readonly string[], rounds: readonly Round[], 
 
 describe('wait-for-rollout', () => {
   const script = join(folderOf(mountConfigMap('rollout', 'production')), 'wait-for-rollout.mjs')
-  const waitFor = (...rounds: NonNullable<Round['names']>[]) =>
+  const file = join(folderOf(mkdtempSync(join(tmpdir(), 'switchhook-order-'))), 'order.json')
+  const orderOf = (api: string) =>
+    writeFileSync(file, JSON.stringify({ versions: { api, fanout: 'v2' }, waitFor: { api: ['fanout'], fanout: [] } }))
+  const runFor = (service: string, ...rounds: NonNullable<Round['names']>[]) =>
     run(
       script,
-      ['fanout=v2'],
+      [file, service, 'v2'],
       rounds.map((names) => ({ names })),
     )
+  const waitFor = (...rounds: NonNullable<Round['names']>[]) => runFor('api', ...rounds)
+  beforeEach(() => orderOf('v2'))
   const done = 'all pods of fanout run this version'
   const waiting = (count: number) => `waiting: ${count} pods of fanout run another version`
 
@@ -53,6 +59,23 @@ describe('wait-for-rollout', () => {
 
   test('starts immediately if no pod runs, as in a new installation', () => {
     expect(waitFor({})).toMatchObject({ status: 0, lines: [done], slept: '0 s' })
+  })
+
+  test('waits until its node has the order of its release', async () => {
+    orderOf('v1')
+    const child = spawn(process.execPath, [script, file, 'api', 'v2'], { stdio: ['ignore', 'pipe', 'inherit'] })
+    try {
+      const [said] = (await once(child.stdout, 'data')) as [Buffer]
+      expect(String(said)).toBe('waiting: this node does not have the order of this release yet\n')
+      writeFileSync(file, JSON.stringify({ versions: { api: 'v2' }, waitFor: { api: [] } }))
+      expect(await once(child, 'exit')).toEqual([0, null])
+    } finally {
+      child.kill('SIGKILL')
+    }
+  })
+
+  test('a service that goes first waits for none', () => {
+    expect(runFor('fanout', { 'fanout-pods': ['10.0.0.1'] })).toMatchObject({ status: 0, lines: [''], slept: '0 s' })
   })
 
   test('waits while DNS does not answer, because old pods may run', () => {

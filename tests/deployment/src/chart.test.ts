@@ -262,17 +262,25 @@ describe('A change is rolled out', () => {
     expect(changed).toEqual(names)
   })
 
+  const orderIn = (objects: readonly KubernetesObject[]) =>
+    JSON.parse(dataOf(objects).get('ConfigMap rollout')?.['order.json'] ?? '') as {
+      readonly versions: Readonly<Record<string, string>>
+      readonly waitFor: Readonly<Record<string, readonly string[]>>
+    }
+
   test('in the order fan-out and workers, api; or the reverse to go back', () => {
-    const waitsFor = (objects: readonly KubernetesObject[], name: string) =>
-      podOf(workloadNamed(objects, name)).initContainers?.flatMap(({ args = [] }) =>
-        args.map((one) => one.split('=')[0]),
-      )
-    expect(waitsFor(before, 'api')).toEqual(['fanout', 'delivery-worker'])
-    expect(waitsFor(before, 'fanout')).toBeUndefined()
+    expect(orderIn(before).waitFor).toEqual({ api: ['fanout', 'delivery-worker'], fanout: [], 'delivery-worker': [] })
     const back = renderObjects('roll-back')
-    expect(waitsFor(back, 'api')).toBeUndefined()
-    expect(waitsFor(back, 'fanout')).toEqual(['api'])
-    expect(waitsFor(back, 'delivery-worker')).toEqual(['api'])
+    expect(orderIn(back).waitFor).toEqual({ api: [], fanout: ['api'], 'delivery-worker': ['api'] })
+  })
+
+  test('another order changes no pod, so the upgrade after a roll-back restarts none', () => {
+    const back = renderObjects('roll-back')
+    for (const name of SERVICES) {
+      const pods = [before, back].map((objects) => workloadNamed(objects, name).spec.template)
+      expect(pods[1]).toEqual(pods[0])
+      expect(podOf(workloadNamed(before, name)).initContainers?.map(({ name }) => name)).toEqual(['wait-for-rollout'])
+    }
   })
 
   test('a pod waits for the version of the same release: its Service and the labels of its pods', () => {
@@ -282,10 +290,10 @@ describe('A change is rolled out', () => {
     const after = renderObjects('production', { overrides })
     expect(versionOf(after, 'fanout')).not.toBe(versionOf(before, 'fanout'))
     expect(versionOf(after, 'delivery-worker')).toBe(versionOf(before, 'delivery-worker'))
-    const [waiting] = podOf(workloadNamed(after, 'api')).initContainers ?? []
-    for (const argument of waiting?.args ?? []) {
-      const [name = '', version = ''] = argument.split('=')
+    for (const [name, version] of Object.entries(orderIn(after).versions)) {
       expect(version).toBe(versionOf(after, name))
+      const [waiting] = podOf(workloadNamed(after, name)).initContainers ?? []
+      expect(waiting?.args?.slice(1)).toEqual([name, version])
       for (const service of [`${name}-pods`, `${name}-${version}`])
         expect(objectNamed(after, 'Service', service)['spec']).toMatchObject({
           clusterIP: 'None',

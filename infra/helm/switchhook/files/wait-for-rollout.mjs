@@ -1,11 +1,16 @@
 /**
- * Waits until every running pod of the given services has the given version: `node wait-for-rollout.mjs <service>=<version> …`
+ * Waits until every running pod of the services that go first has its version:
+ * `node wait-for-rollout.mjs <order.json> <service> <version>`
+ *
+ * The file has the version of each service, and the services that each one waits for. A node may still have that of an
+ * earlier release, with another version of this service.
  *
  * Compares the addresses of two headless Services, `<service>-pods` and `<service>-<version>`. The second name belongs to
  * one version only, so a DNS cache cannot answer it with pods of another. A pod counts whether it is ready or not: an
  * outage of RabbitMQ or Redis keeps no pod of an unchanged version from starting.
  */
 import { lookup } from 'node:dns/promises'
+import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const INTERVAL_MS = 2_000
@@ -35,8 +40,15 @@ const log = (message) => process.stdout.write(`${message}\n`)
 
 // Process 1 has no default action for signals.
 process.on('SIGTERM', () => process.exit(143))
-for (const argument of process.argv.slice(2)) {
-  const [service, version] = argument.split('=')
+const [file, own, ownVersion] = process.argv.slice(2)
+const read = () => JSON.parse(readFileSync(file, 'utf8'))
+let order = read()
+for (; order.versions[own] !== ownVersion; order = read()) {
+  log('waiting: this node does not have the order of this release yet')
+  await sleep(INTERVAL_MS)
+}
+for (const service of order.waitFor[own]) {
+  const version = order.versions[service]
   for (let obstacle = await obstacleOf(service, version); obstacle; obstacle = await obstacleOf(service, version)) {
     log(`waiting: ${obstacle}`)
     await sleep(INTERVAL_MS)

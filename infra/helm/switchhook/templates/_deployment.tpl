@@ -1,6 +1,5 @@
 {{- /*
-The Deployment of a service. Takes root, name, values, waitFor (services that must have no pod of another version before
-this one starts) and hpa (whether an autoscaler sets the replicas).
+The Deployment of a service. Takes root, name, values, ordered (whether services are rolled out one after the other) and hpa (whether an autoscaler sets the replicas).
 */ -}}
 {{- define "switchhook.deployment" -}}
 {{- $root := .root -}}
@@ -52,17 +51,14 @@ spec:
       {{- end }}
       securityContext:
         {{- include "switchhook.podSecurity" (dict "user" 1000) | nindent 8 }}
-      {{- if .waitFor }}
+      {{- if .ordered }}
       initContainers:
-        # Waits until no pod of another version of these services runs (docs/kubernetes.md, "Upgrade").
+        # Waits until no pod of another version of the services before this one runs (docs/kubernetes.md, "Upgrade").
         - name: wait-for-rollout
           image: {{ include "switchhook.image" . }}
           imagePullPolicy: {{ $v.image.pullPolicy }}
           command: [node, /etc/switchhook/rollout/wait-for-rollout.mjs]
-          args:
-            {{- range .waitFor }}
-            - {{ . }}={{ include "switchhook.version" (dict "root" $root "name" . "values" (fromJson (include "switchhook.valuesOf" (dict "root" $root "name" .)))) }}
-            {{- end }}
+          args: [/etc/switchhook/rollout/order.json, {{ .name }}, {{ include "switchhook.version" . | quote }}]
           resources:
             requests: { cpu: 10m, memory: 64Mi }
             limits: { memory: 128Mi }
@@ -115,9 +111,9 @@ spec:
             - { name: {{ .name }}, mountPath: /etc/switchhook/{{ .name }}, readOnly: true }
             {{- end }}
           {{- end }}
-      {{- if or .waitFor $mounts }}
+      {{- if or .ordered $mounts }}
       volumes:
-        {{- if .waitFor }}
+        {{- if .ordered }}
         - name: rollout
           configMap: { name: rollout }
         {{- end }}

@@ -8,11 +8,11 @@ export interface HeldLook extends Endpoint {
   readonly claim: string
 }
 
-const memberOf = ({ tenant, subscriptionId }: Endpoint): string => JSON.stringify([tenant, subscriptionId])
+export const memberOf = ({ tenant, subscriptionId }: Endpoint): string => JSON.stringify([tenant, subscriptionId])
 
 const keysOf = (part: number): string[] => [heldLooksKey(part), heldClaimsKey(part), looksClockKey(part)]
 
-function endpointOf(member: string): Endpoint {
+export function endpointOf(member: string): Endpoint {
   const [tenant, id] = JSON.parse(member) as [Endpoint['tenant'], string]
   return { tenant, subscriptionId: parseSubscriptionId(id) }
 }

@@ -99,7 +99,7 @@ test('several workers that park at the same time keep as many as the limit, rele
 test('after a limit was lowered, many deliveries are released in steps of bounded size', async () => {
   const id = newSubscriptionId()
   await redis[run](async (commands) => {
-    const entries = Array.from({ length: 600 }, (_, i) => [
+    const entries = Array.from({ length: 2_100 }, (_, i) => [
       (Date.now() - HOUR_MS) * 1_000 + i,
       `${deliveryOf({ subscriptionId: id }).deliveryId}:1`,
     ]).flat()
@@ -107,7 +107,7 @@ test('after a limit was lowered, many deliveries are released in steps of bounde
   })
   const worker = aWorker(50)
   await park(worker, id, 1)
-  expect((await counter.count(id)).count).toBe(351)
+  expect((await counter.count(id)).count).toBe(1_101)
   await park(worker, id, 4)
   expect(await counter.count(id)).toMatchObject({ count: 100, withoutBody: 50 })
 })
@@ -125,13 +125,13 @@ test('a delivery that was redelivered and parked again keeps its new body', asyn
   expect(await counter.count(id)).toMatchObject({ count: 2, dropped: 0 })
 })
 
-test('a large delivery takes a place for each 8 KB, so that the limit bounds the memory, too', async () => {
+test('a large delivery takes a unit for each 8 KB, so that the limit bounds the memory, too', async () => {
   const id = newSubscriptionId()
   const worker = aWorker(10)
   const large = deliveriesOf(id, 5).map((each) => ({ ...each, body: Buffer.alloc(20_000, ' ') }))
   for (const delivery of large) await worker.park(delivery, refused(delivery), 'rejected')
   expect(await bodiesOf(large)).toEqual([0, 0, 1, 1, 1])
-  // The largest that goes on gives its places back, and those without a body are kept as before.
+  // The largest that goes on gives its units back, and those without a body are kept as before.
   const [, , first] = large
   const begun = await store.beginRedelivery(first?.deliveryId ?? deliveryOf().deliveryId, { sender: 'a' })
   if (begun.kind === 'begun') await store.redeliverySent(begun.record)

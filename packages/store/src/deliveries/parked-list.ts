@@ -1,7 +1,9 @@
 import type { Delivery, SubscriptionId } from '@switchhook/contracts'
+import { oneAtATime } from '@switchhook/runtime'
 import { bodyKey, type Endpoint, parkedKey, parkedLimitKey, recordKey } from '../keys.ts'
 import { type ScoredEntry, scoredEntries } from '../paging.ts'
 import { pipeline, type Redis, runScript } from '../redis/redis.ts'
+import { endpointOf, memberOf } from './held-looks.ts'
 import { createParkedIndex, parkedKeys, toEntry } from './parked-index.ts'
 import { CUT_AT_ONCE, type Cut, type CutResult, createTenantSizes, type DeliveryLimits } from './tenant-sizes.ts'
 
@@ -19,6 +21,8 @@ export interface ParkedLimits extends DeliveryLimits {
 
 /** More than workers park at a time. Near a limit, each looks once more after its record is stored. */
 const PARKED_AT_ONCE = 1_000
+/** Of its own list, for one delivery. More than one is needed if many are parked at a time, or the limit was lowered. */
+const MAX_CUTS = PARKED_AT_ONCE / CUT_AT_ONCE
 /** Longer than a worker takes from listing a delivery to storing its record. */
 const PARKING_US = 60_000_000
 
@@ -78,6 +82,15 @@ export function createParkedList(redis: Redis, retention: Retention, limits: Par
     return { size: sizeAfter, taken: drop.length + whole.length - waiting.length }
   }
 
+  /** Shared by the deliveries that this worker parks meanwhile: each would find what all of them exceed. */
+  const cutOwn = oneAtATime(async (name: string): Promise<void> => {
+    const endpoint = endpointOf(name)
+    const own = { keep: limits.perSubscription, most: CUT_AT_ONCE }
+    let result = await cut(endpoint, own)
+    for (let cuts = 1; cuts < MAX_CUTS && result.taken >= CUT_AT_ONCE; cuts++) result = await cut(endpoint, own)
+    await sizes.cutLongest(endpoint.tenant, await sizes.note(endpoint, result), cut)
+  })
+
   return {
     remove: (parked: Parameters<typeof index.remove>[0]) => index.remove(parked),
     /** Lists a delivery. Call `cut` with the result when its record is stored. Can be repeated. */
@@ -89,9 +102,7 @@ export function createParkedList(redis: Redis, retention: Retention, limits: Par
       return { parkedAt, isOver: over > 0 || size > limits.perSubscription - PARKED_AT_ONCE }
     },
     async cut(endpoint: Endpoint, { isOver }: { readonly isOver: boolean }): Promise<void> {
-      if (!isOver) return
-      const { size } = await cut(endpoint, { keep: limits.perSubscription, most: CUT_AT_ONCE })
-      await sizes.cutLongest(endpoint.tenant, await sizes.note(endpoint, { size }), cut)
+      if (isOver) await cutOwn(memberOf(endpoint))
     },
   }
 }

@@ -12,7 +12,7 @@ import {
   type Tenant,
   withoutQuery,
 } from '@switchhook/contracts'
-import { getOrCreate, type Logger } from '@switchhook/runtime'
+import { type Logger, oneAtATime } from '@switchhook/runtime'
 import type { DeliveryRecord, LimitNotices, OutageStore } from '@switchhook/store'
 
 export interface NoticesDeps {
@@ -73,7 +73,7 @@ export function createNotices(deps: NoticesDeps) {
     store: LimitNotices,
     counted: (size: number) => { readonly parked: number } | { readonly held: number },
   ) =>
-    oneAtATime(async (tenant) => {
+    oneAtATime(async (tenant: Tenant): Promise<void> => {
       if (!(await isWanted(tenant, eventType))) return
       for (const crossing of await store.due(tenant)) {
         const { subscriptionId, crossedAtMs, limit, size } = crossing
@@ -131,25 +131,6 @@ export function createNotices(deps: NoticesDeps) {
     },
     /** Publishes, once per crossing, that the held deliveries of a subscription of the tenant come near their limit. */
     noticeHeldLimit: limitNotice('webhook.held.limit', heldLimits, (held) => ({ held })),
-  }
-}
-
-/** Calls that come during a run of the same tenant share the next run. */
-function oneAtATime(work: (tenant: Tenant) => Promise<void>): (tenant: Tenant) => Promise<void> {
-  const [running, following] = [new Map<Tenant, Promise<void>>(), new Map<Tenant, Promise<void>>()]
-  async function start(tenant: Tenant): Promise<void> {
-    const run = work(tenant).finally(() => running.delete(tenant))
-    running.set(tenant, run)
-    await run
-  }
-  return (tenant) => {
-    const current = running.get(tenant)
-    if (current === undefined) return start(tenant)
-    return getOrCreate(following, tenant, async () => {
-      await current.catch(() => {})
-      following.delete(tenant)
-      await start(tenant)
-    })
   }
 }
 

@@ -35,7 +35,7 @@ export interface Schemas {
     paused?: boolean | null;
     /** Until this time the subscription is paused, like with `paused`. It then resumes automatically. null: not paused for a time. */
     pausedUntil?: string | null;
-    /** The subscription is deleted when no client has asked for its deliveries for so long, and none has a lease. Only for pull subscriptions. */
+    /** The subscription is deleted when no client has asked for its deliveries for so long, and none has a lease. Time in which the API is unavailable does not count. Only for pull subscriptions. */
     deleteAfterUnusedSeconds?: number | null;
     /** While true, deliveries that the endpoint rejected (`parkedReason` `rejected`) are sent again after its next 2xx, by a recovery that starts automatically: each delivery at most once, at most one recovery every five minutes, and it ends as soon as a delivery is parked again. What was rejected before the setting stays parked. Not for pull subscriptions. */
     recoverRejected?: boolean | null;
@@ -944,7 +944,7 @@ export interface Schemas {
     state: "running" | "paused" | "done" | "cancelled";
     /** Why a paused recovery sends nothing. `endpoint-cooling-down`: the endpoint is in a cool-down. `endpoint-answers`: a delivery that was sent three seconds ago has no result yet, because the endpoint is slow, its limits hold it, or the workers are busy. `subscription-enabled`: the subscription is disabled. `subscription-resumed`: the subscription is paused. `broker`: the message broker of the service is unavailable. */
     waitingFor: "endpoint-cooling-down" | "endpoint-answers" | "subscription-enabled" | "subscription-resumed" | "broker" | null;
-    /** Why the recovery was cancelled; null if it was not. `no-progress`: it was paused and sent nothing for 30 days. `parked-again`: it had started automatically, and a delivery of the subscription was parked meanwhile; the next one starts after the next 2xx. */
+    /** Why the recovery was cancelled; null if it was not. `no-progress`: it was paused and sent nothing for 30 days. `parked-again`: it had started automatically, and a quarter of what it had sent was parked again; the next one starts after the next 2xx. */
     cancelledBecause: "requested" | "subscription-deleted" | "no-progress" | "parked-again" | null;
     /** The number of selected deliveries or events when the recovery began. */
     found: number;
@@ -1188,7 +1188,7 @@ export interface Schemas {
     paused: boolean | null;
     /** Until this time the subscription is paused, like with `paused`. It then resumes automatically. null: not paused for a time. */
     pausedUntil: string | null;
-    /** The subscription is deleted when no client has asked for its deliveries for so long, and none has a lease. Only for pull subscriptions. */
+    /** The subscription is deleted when no client has asked for its deliveries for so long, and none has a lease. Time in which the API is unavailable does not count. Only for pull subscriptions. */
     deleteAfterUnusedSeconds: number | null;
     /** While true, deliveries that the endpoint rejected (`parkedReason` `rejected`) are sent again after its next 2xx, by a recovery that starts automatically: each delivery at most once, at most one recovery every five minutes, and it ends as soon as a delivery is parked again. What was rejected before the setting stays parked. Not for pull subscriptions. */
     recoverRejected: boolean | null;
@@ -1275,7 +1275,7 @@ export interface Schemas {
     parked: number;
     /** When the oldest of them was parked, in UTC; null if none is parked. */
     oldestParkedAt: string | null;
-    /** The subscription is deleted when no client has asked for its deliveries for so long, and none has a lease. Only for pull subscriptions. */
+    /** The subscription is deleted when no client has asked for its deliveries for so long, and none has a lease. Time in which the API is unavailable does not count. Only for pull subscriptions. */
     deleteAfterUnusedSeconds: number | null;
     health: Schemas["EndpointHealth"];
   };

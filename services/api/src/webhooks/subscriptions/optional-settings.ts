@@ -43,7 +43,7 @@ export const OPTIONAL_SETTINGS = {
   ),
   deleteAfterUnusedSeconds: orNull(
     integer(
-      'The subscription is deleted when no client has asked for its deliveries for so long, and none has a lease. Only for pull subscriptions.',
+      'The subscription is deleted when no client has asked for its deliveries for so long, and none has a lease. Time in which the API is unavailable does not count. Only for pull subscriptions.',
       null,
       { minimum: 60, maximum: 604_800 },
     ),
