@@ -30,7 +30,7 @@ local function keepTime(seen, ...)
   end
 end
 
--- Most deliveries take one place of a limit. A hash has the further places of each of the others, and their `sum`.
+-- Most deliveries take one unit of a limit. A hash has the further units of each of the others, and their `sum`.
 local function setExtra(extras, member, extra)
   local before = tonumber(redis.call('HGET', extras, member) or 0)
   if before ~= extra then
@@ -47,7 +47,7 @@ local function sumOfExtras(extras)
   return tonumber(redis.call('HGET', extras, 'sum') or 0)
 end
 
-local function placesOf(extras, member)
+local function unitsOf(extras, member)
   return 1 + tonumber(redis.call('HGET', extras, member) or 0)
 end
 
@@ -61,7 +61,7 @@ local function removeUpTo(list, extras, last)
   redis.call('ZREMRANGEBYSCORE', list, '-inf', last)
 end
 
--- The places that the parked deliveries of a subscription take: those of deliveries with a body, of which as many may be kept
+-- The units that the parked deliveries of a subscription take: those of deliveries with a body, of which as many may be kept
 -- without.
 local function parkedSize(parked, parkedLimit, extras)
   local bodiesUntil = redis.call('HGET', parkedLimit, 'bodiesUntil') or '0'

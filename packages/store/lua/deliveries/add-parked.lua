@@ -1,6 +1,6 @@
 -- Adds a parked delivery to its subscription's list and removes entries older than the retention.
 -- KEYS    1 parked   2 parked-limit   3 parked-extras
--- ARGV    1 '<delivery>:<run>'   2 retention in ms   3 places that it takes beyond one
+-- ARGV    1 '<delivery>:<run>'   2 retention in ms   3 units that it takes beyond one
 -- result  when it was first added, in µs; unique within the list, so that it can be a cursor   the size of the list
 local since = redis.call('ZSCORE', KEYS[1], ARGV[1])
 if not since then

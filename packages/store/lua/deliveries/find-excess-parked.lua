@@ -1,6 +1,6 @@
 -- Finds the parked deliveries of a subscription beyond what it may keep, the oldest first. Changes nothing.
 -- KEYS    1 parked   2 parked-limit   3 parked-extras
--- ARGV    1 places of those that keep their body; twice as many are kept in all   2 most names to return of each kind
+-- ARGV    1 units of those that keep their body; twice as many are kept in all   2 most names to return of each kind
 -- result  the size of the list; Redis' time in µs; names to drop, then names whose body to release, each followed by its place
 --         in the list (µs)
 local most = tonumber(ARGV[2])
@@ -16,7 +16,7 @@ if excess > 0 then
   for i = 1, #oldest, 2 do
     if excess > 0 then
       bodies[i], bodies[i + 1] = oldest[i], oldest[i + 1]
-      excess = excess - placesOf(KEYS[3], oldest[i])
+      excess = excess - unitsOf(KEYS[3], oldest[i])
     end
   end
 end

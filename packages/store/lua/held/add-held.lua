@@ -2,10 +2,10 @@
 -- client then learns that it lost the delivery. Entries whose messages have expired are removed. What is claimed is not held any
 -- more: no other worker claims it, or others in its place.
 -- KEYS    1 held   2 leased   3 parking   4 held-extras
--- ARGV    1 places of those that are kept   2 most to claim   3 lease of the claimed ones in ms   4 lifetime of the lists in ms
+-- ARGV    1 units of those that are kept   2 most to claim   3 lease of the claimed ones in ms   4 lifetime of the lists in ms
 --         to list a delivery: 5 delivery   6 when it is due, ms   7 '1': only if it is in none of the lists
---         8 places that it takes beyond one
--- result  1 if all lists were empty, else 0   the places of all that are held, before the claims, and after   the lease   the
+--         8 units that it takes beyond one
+-- result  1 if all lists were empty, else 0   the units of all that are held, before the claims, and after   the lease   the
 --         claimed deliveries
 local isFirst = redis.call('EXISTS', KEYS[1], KEYS[2], KEYS[3]) == 0
 local function isListed()
@@ -36,8 +36,8 @@ local excess = size - ARGV[1]
 if excess > 0 then
   for _, delivery in ipairs(redis.call('ZRANGE', KEYS[1], 0, math.min(excess, ARGV[2]) - 1)) do
     if excess > 0 then
-      local places = placesOf(KEYS[4], delivery)
-      excess, reply[3] = excess - places, reply[3] - places
+      local units = unitsOf(KEYS[4], delivery)
+      excess, reply[3] = excess - units, reply[3] - units
       redis.call('ZREM', KEYS[1], delivery)
       setExtra(KEYS[4], delivery, 0)
       redis.call('ZADD', KEYS[3], lease, delivery)

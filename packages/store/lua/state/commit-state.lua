@@ -5,7 +5,7 @@
 --         then per record: expected version (0: it must not exist), '<next version>:<value>', time to live in ms
 --         (0: for ever)
 --         then per event: its JSON
---         then per timer: its name, ms until it falls due, its payload
+--         then per timer: its name, ms until it falls due, its payload, '1': only if it is not set
 -- result  written 1, then per event its entry id, or '' if it is not claimed;
 --         written 0: a record has another version, so nothing was written
 local recordCount, eventCount, timerCount = string.match(ARGV[1], '^(%d+) (%d+) (%d+)$')
@@ -41,9 +41,11 @@ end
 if timerCount > 0 then
   local now = clock()
   for _ = 1, timerCount do
-    redis.call('ZADD', KEYS[2], digits(now + ARGV[at + 1]), ARGV[at])
-    redis.call('HSET', KEYS[3], ARGV[at], ARGV[at + 2])
-    at = at + 3
+    if ARGV[at + 3] ~= '1' or not redis.call('ZSCORE', KEYS[2], ARGV[at]) then
+      redis.call('ZADD', KEYS[2], digits(now + ARGV[at + 1]), ARGV[at])
+      redis.call('HSET', KEYS[3], ARGV[at], ARGV[at + 2])
+    end
+    at = at + 4
   end
 end
 

@@ -2,8 +2,8 @@ import { type Delivery, type DeliveryId, parseDeliveryId } from '@switchhook/con
 import { type Endpoint, heldExtrasKey, heldKey, leasedKey, parkingKey, timedKeys } from '../keys.ts'
 import { pipeline, type Redis } from '../redis/redis.ts'
 import type { HeldLooks } from './held-looks.ts'
-import { extraPlacesOf } from './places-of.ts'
 import { CUT_AT_ONCE, type Cut, createTenantSizes, type DeliveryLimits } from './tenant-sizes.ts'
+import { extraUnitsOf } from './units-of.ts'
 
 /** Held deliveries beyond a limit, for the caller to park. After `score`, ms since 1970, a look does it. */
 export interface HeldExcess extends Endpoint {
@@ -54,7 +54,7 @@ export function createHeldList(redis: Redis, looks: HeldLooks, retentionMs: numb
       { dueAtMs, isKnown, lookInMs }: { dueAtMs: number; isKnown: boolean; lookInMs: (isFirst: boolean) => number },
     ): Promise<readonly HeldExcess[]> {
       const own = { keep: limits.perSubscription, most: CUT_AT_ONCE }
-      const listed = [delivery.deliveryId, Math.floor(dueAtMs), isKnown ? 1 : 0, extraPlacesOf(delivery)]
+      const listed = [delivery.deliveryId, Math.floor(dueAtMs), isKnown ? 1 : 0, extraUnitsOf(delivery)]
       const { isFirst, excess, ...sized } = await addAndClaim(delivery, own, listed)
       const noted = await sizes.note(delivery, sized)
       // A look publishes the notice, and parks what this worker does not.

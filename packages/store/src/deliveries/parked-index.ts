@@ -4,7 +4,7 @@ import { collectPage, createTimeCursor, isoTime, listingOf, type RangeQuery, typ
 import { type Redis, runScript } from '../redis/redis.ts'
 import type { StoredRecord } from './delivery-record.ts'
 import { type ListedDelivery, readListed } from './listed-delivery.ts'
-import { extraPlacesOf } from './places-of.ts'
+import { extraUnitsOf } from './units-of.ts'
 
 export interface ParkedQuery extends RangeQuery {
   readonly matches?: (delivery: ListedDelivery) => boolean
@@ -21,9 +21,9 @@ export const parkedKeys = (id: SubscriptionId): string[] => [parkedKey(id), park
 
 /** The list of a subscription's parked deliveries. Entries may be stale; a delivery's record decides if it is parked. */
 export const createParkedIndex = (redis: Redis) => ({
-  /** Resolves to the time of the first addition (ISO 8601, UTC), and the places that the list takes afterwards. */
+  /** Resolves to the time of the first addition (ISO 8601, UTC), and the units that the list takes afterwards. */
   async add(delivery: ParkedRun & Pick<Delivery, 'body' | 'attempt'>, retentionMs: number) {
-    const args = [memberOf(delivery), retentionMs, extraPlacesOf(delivery)]
+    const args = [memberOf(delivery), retentionMs, extraUnitsOf(delivery)]
     const [since, size] = await runScript(redis, 'deliveries/add-parked', parkedKeys(delivery.subscriptionId), args)
     return { parkedAt: isoTime(since), size }
   },

@@ -125,13 +125,13 @@ test('a delivery that was redelivered and parked again keeps its new body', asyn
   expect(await counter.count(id)).toMatchObject({ count: 2, dropped: 0 })
 })
 
-test('a large delivery takes a place for each 8 KB, so that the limit bounds the memory, too', async () => {
+test('a large delivery takes a unit for each 8 KB, so that the limit bounds the memory, too', async () => {
   const id = newSubscriptionId()
   const worker = aWorker(10)
   const large = deliveriesOf(id, 5).map((each) => ({ ...each, body: Buffer.alloc(20_000, ' ') }))
   for (const delivery of large) await worker.park(delivery, refused(delivery), 'rejected')
   expect(await bodiesOf(large)).toEqual([0, 0, 1, 1, 1])
-  // The largest that goes on gives its places back, and those without a body are kept as before.
+  // The largest that goes on gives its units back, and those without a body are kept as before.
   const [, , first] = large
   const begun = await store.beginRedelivery(first?.deliveryId ?? deliveryOf().deliveryId, { sender: 'a' })
   if (begun.kind === 'begun') await store.redeliverySent(begun.record)

@@ -66,6 +66,23 @@ export function createParkedWindow(redis: Redis) {
     /** How many entries were added after `since` (µs). One command; stale entries count too. */
     countAfter: (subscriptionId: SubscriptionId, since: string): Promise<number> =>
       redis[run]((commands) => commands.zcount(parkedKey(subscriptionId), `(${since}`, '+inf')),
+    /** How many of the latest 1,000 entries that were added after `since` (µs) had been sent again before. */
+    async countAgain(subscriptionId: SubscriptionId, since: string): Promise<number> {
+      const reply = await redis[run]((commands) =>
+        commands.zrange(
+          parkedKey(subscriptionId),
+          '+inf',
+          `(${since}`,
+          'BYSCORE',
+          'REV',
+          'LIMIT',
+          0,
+          1_000,
+          'WITHSCORES',
+        ),
+      )
+      return scoredEntries(reply).filter((each) => toEntry(each).run > 1).length
+    },
     async stateOf({ deliveryId, run: ofRun }: Pick<ParkedEntry, 'deliveryId' | 'run'>): Promise<RunState> {
       const found = parseRecord((await redis[run]((commands) => commands.get(recordKey(deliveryId)))) ?? '')
       if (found?.ledger.run !== ofRun) return 'unknown'

@@ -23,7 +23,7 @@ const DATA_CODE = /^(BUSYGROUP|CROSSSLOT|NOGROUP|UNREADABLE|WRONGTYPE)( |$)/
  * (`ERR max number of clients reached`, `ERR server is gone`).
  */
 const DATA_TEXT =
-  /^ERR (user_script|Error (running|compiling) script|.*(not an? (integer|float|valid)|not (integer|float)|out of range|overflow|syntax error|exceeds|wrong number of arguments|invalid))/i
+  /^ERR (user_script|Error (running|compiling) script)|not an? (integer|float|valid)|not (integer|float)|out of range|overflow|syntax error|exceeds|wrong number of arguments|invalid/i
 
 /** Whether the error is a reply of Redis. All other errors are about the connection. */
 export const isReply = (error: unknown): error is Error => error instanceof Error && error.name === 'ReplyError'
@@ -33,7 +33,8 @@ export const isReply = (error: unknown): error is Error => error instanceof Erro
  * that Redis, its access rules or a proxy in front of it cannot serve now: a message that met it is not at fault.
  */
 export const isRefusal = (error: unknown): error is Error =>
-  isReply(error) && (DATA_CODE.test(error.message) || DATA_TEXT.test(error.message))
+  isReply(error) &&
+  (DATA_CODE.test(error.message) || (error.message.startsWith('ERR ') && DATA_TEXT.test(error.message)))
 
 /**
  * Whether a command that failed with this error may have been executed. The fate is unknown after a lost connection or a

@@ -26,7 +26,13 @@ export interface StateChange {
   /** Stored in the outbox, so they are published even if this process dies. */
   readonly events: readonly PlatformEvent[]
   /** Replaces a timer with the same id. */
-  readonly timers: readonly { readonly id: string; readonly dueInMs: number; readonly payload: unknown }[]
+  readonly timers: readonly {
+    readonly id: string
+    readonly dueInMs: number
+    readonly payload: unknown
+    /** A timer with the same id that is set or being handled is kept. */
+    readonly isKept?: boolean
+  }[]
 }
 
 /** The relay of this process: commits claim their events for it, so that it need not read them back. */
@@ -93,10 +99,11 @@ export function createStateStore(redis: Redis, relay?: Relay) {
           ttlMs ?? 0,
         ]),
         ...events.map(outboxJson),
-        ...timers.flatMap(({ id, dueInMs, payload }) => [
+        ...timers.flatMap(({ id, dueInMs, payload, isKept }) => [
           timerMember(tenant, id),
           dueInMs,
           timerJson(tenant, id, payload),
+          isKept === true ? 1 : 0,
         ]),
       ]
       const committing = runScript(redis, 'state/commit-state', keys, args)

@@ -67,6 +67,17 @@ test('workers that ask at the same time, and again, set one timer; another rejec
   expect(asked).toBe(before + 2)
 })
 
+test('an endpoint that goes on rejecting some deliveries does not defer its recovery', async () => {
+  await subscribe({ recoverRejected: true })
+  const rejectAndAsk = async () => {
+    await park('rejected')
+    for (const { askForRecovery } of workers) await askForRecovery(delivery, (await rejected()) ?? '')
+    const claimed = await createTimerStore(world.redis).claimDue(10, 60_000)
+    expect(claimed.filter(({ tenant }) => tenant === delivery.tenant)).toHaveLength(1)
+  }
+  await eventually(rejectAndAsk, { timeoutMs: 5_000, intervalMs: 100 })
+})
+
 test.each<[string, ParkedReason, Partial<Delivery>]>([
   ['whose schedule has ended', 'exhausted', {}],
   ['that was sent again', 'rejected', { run: 2 }],

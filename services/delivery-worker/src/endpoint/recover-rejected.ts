@@ -2,11 +2,11 @@ import type { Delivery, SubscriptionId } from '@switchhook/contracts'
 import type { DeliveryArchive, RejectionStore, StateStore } from '@switchhook/store'
 import { LRUCache } from 'lru-cache'
 
-/** Rejections that are being parked are listed by then. While the endpoint goes on rejecting, each question defers the recovery. */
+/** Rejections that are being parked are listed by then. */
 const GRACE_MS = 1_000
 /** More endpoints than reject deliveries within `ASKED_AGAIN_MS`. */
 const MAX_ASKED = 10_000
-/** The api drops the question while the subscription is disabled. */
+/** The question is dropped while the subscription is disabled, and while an api handles the one before. */
 const ASKED_AGAIN_MS = 60_000
 
 export type RecoverRejected = ReturnType<typeof createRecoverRejected>
@@ -28,7 +28,8 @@ export function createRecoverRejected(
     /** Asks an api to recover these rejections (as stored): the endpoint has acknowledged a delivery. */
     askForRecovery: async ({ tenant, subscriptionId }: Delivery, rejected: string): Promise<void> => {
       if (asked.get(subscriptionId) === rejected) return
-      const timer = { id: `rejected:${subscriptionId}`, dueInMs: GRACE_MS, payload: { subscriptionId } }
+      // The first question counts: an endpoint that goes on rejecting some deliveries must not defer the recovery.
+      const timer = { id: `rejected:${subscriptionId}`, dueInMs: GRACE_MS, payload: { subscriptionId }, isKept: true }
       await state.commit(tenant, { records: [], events: [], timers: [timer] })
       asked.set(subscriptionId, rejected)
     },

@@ -105,13 +105,13 @@ test('beyond the limit, the deliveries that have been held for longest are parke
   expect(await held.count(subscriptionId)).toMatchObject({ count: 3, leased: 0 })
 })
 
-test('a large delivery takes a place for each 8 KB, so that the limit bounds the memory, too', async () => {
+test('a large delivery takes a unit for each 8 KB, so that the limit bounds the memory, too', async () => {
   const { deliver, count, hold, held, tenant } = aWorker({ perSubscription: 10 })
   const id = newSubscriptionId()
   const large = deliveriesOf(tenant, id, 5).map((each) => ({ ...each, body: Buffer.alloc(20_000, ' ') }))
   for (const delivery of large) await deliver(delivery)
   expect(await count(id)).toBe(3)
-  // One place was left. One that goes on gives back three.
+  // One unit was left. One that goes on gives back three.
   await held.remove(id, 'held', await held.due(id, { most: 1 }))
   await hold(id, 4)
   expect(await count(id)).toBe(6)

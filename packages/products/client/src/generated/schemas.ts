@@ -944,7 +944,7 @@ export interface Schemas {
     state: "running" | "paused" | "done" | "cancelled";
     /** Why a paused recovery sends nothing. `endpoint-cooling-down`: the endpoint is in a cool-down. `endpoint-answers`: a delivery that was sent three seconds ago has no result yet, because the endpoint is slow, its limits hold it, or the workers are busy. `subscription-enabled`: the subscription is disabled. `subscription-resumed`: the subscription is paused. `broker`: the message broker of the service is unavailable. */
     waitingFor: "endpoint-cooling-down" | "endpoint-answers" | "subscription-enabled" | "subscription-resumed" | "broker" | null;
-    /** Why the recovery was cancelled; null if it was not. `no-progress`: it was paused and sent nothing for 30 days. `parked-again`: it had started automatically, and a delivery of the subscription was parked meanwhile; the next one starts after the next 2xx. */
+    /** Why the recovery was cancelled; null if it was not. `no-progress`: it was paused and sent nothing for 30 days. `parked-again`: it had started automatically, and a quarter of what it had sent was parked again; the next one starts after the next 2xx. */
     cancelledBecause: "requested" | "subscription-deleted" | "no-progress" | "parked-again" | null;
     /** The number of selected deliveries or events when the recovery began. */
     found: number;

@@ -82,7 +82,7 @@ const idOf = (answer: Answer): CallId => (answer.body as { callId: CallId }).cal
 
 async function aCall(state: CallState): Promise<CallId> {
   const callId = randomUUID() as CallId
-  await center.listener.legs([aReport({ tenant, callId, state })])
+  await center.listener.legs([aReport({ tenant, callId, state, at: new Date().toISOString() })])
   return callId
 }
 

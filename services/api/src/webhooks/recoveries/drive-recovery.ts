@@ -18,6 +18,8 @@ interface Begun extends Batch {
 const LEASE_MS = 15_000
 /** Longer than any attempt. A sample without a result by then was lost sight of, or no worker runs; the next one replaces it. */
 const SAMPLE_TIMEOUT_MS = 60_000
+/** Of what an automatic recovery has sent. Beyond it, the rest waits for the next one: each delivery is sent again only once. */
+const MAX_PARKED_AGAIN = 0.25
 /** A recovery that waits and has made no progress for this long is cancelled: its condition may never be met. */
 const MAX_STALLED_MS = 30 * 24 * 60 * 60_000
 
@@ -79,10 +81,14 @@ export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact) {
     })
   }
 
-  /** Whether it began automatically, and deliveries are parked again. What it has read is sent first. */
+  /**
+   * Whether it began automatically, and the endpoint rejects too much of what it has sent. What others have sent says nothing
+   * about that: an endpoint may go on rejecting one kind of delivery. What it has read is sent first.
+   */
   async function isInVain(present: Recovery): Promise<boolean> {
     if (present.startedBy === 'request' || present.isReadOut || present.batch.length > 0) return false
-    return (await deps.parked.countAfter(present.subscriptionId, present.parkedUntil)) > 0
+    const again = await deps.parked.countAgain(present.subscriptionId, present.parkedUntil)
+    return again > 0 && again >= present.sent * MAX_PARKED_AGAIN
   }
 
   /** Takes the next items of the list, unless it was read to its end. */

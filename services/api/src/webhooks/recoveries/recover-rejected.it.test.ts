@@ -249,6 +249,18 @@ test('ends with the first delivery that is rejected again, continues five minute
   expect(new Set(sent())).toEqual(new Set(rejected))
 })
 
+test('deliveries that others have parked meanwhile do not end it, and neither does a rare one that is rejected again', async () => {
+  const rejected = await Promise.all(Array.from({ length: 12 }, () => park()))
+  endpoint = async (delivery) => {
+    await park()
+    await (published.length === 8 ? rejects(delivery) : accepts(delivery))
+  }
+  await replicas[0].asked()
+  await run()
+  expect(await recoveries()).toMatchObject([{ state: 'done', found: 12, sent: 12 }])
+  expect(new Set(sent())).toEqual(new Set(rejected))
+})
+
 test('a rejection that is noted while a recovery begins stays for the next one', async () => {
   await park()
   const read = await noted()

@@ -169,7 +169,7 @@ export const recoverySchema = completeComponent(
     cancelledBecause: orNull(
       choice(
         ['requested', 'subscription-deleted', 'no-progress', 'parked-again'],
-        'Why the recovery was cancelled; null if it was not. `no-progress`: it was paused and sent nothing for 30 days. `parked-again`: it had started automatically, and a delivery of the subscription was parked meanwhile; the next one starts after the next 2xx.',
+        'Why the recovery was cancelled; null if it was not. `no-progress`: it was paused and sent nothing for 30 days. `parked-again`: it had started automatically, and a quarter of what it had sent was parked again; the next one starts after the next 2xx.',
         null,
       ),
     ),
