@@ -36,10 +36,12 @@ export const nodeName = (home: Home): string => `switchhook-${home.id}@localhost
 const portsFile = (home: Home): string => join(home.dataDir, 'rabbitmq-ports.json')
 const LATIN_1 = /^[\x20-\xff]*$/
 
+const linkTo = (home: Home): string => join(tmpdir(), `switchhook-${home.id}`)
+
 /** The home by a path that Erlang reads: one in Latin-1. */
 function erlangPathOf(home: Home): string {
   if (LATIN_1.test(home.path)) return home.path
-  const link = join(tmpdir(), `switchhook-${home.id}`)
+  const link = linkTo(home)
   if (!existsSync(link) || realpathSync(link) !== home.path) {
     rmSync(link, { force: true })
     symlinkSync(home.path, link)
@@ -142,6 +144,7 @@ function controlCommand(home: Home, name: 'rabbitmqctl' | 'rabbitmq-queues'): Ra
 export async function stopPrivateRabbitmq(home: Home, graceMs?: number): Promise<void> {
   await stopDaemon(home, 'rabbitmq', graceMs)
   await stopDaemon(home, 'epmd', graceMs)
+  rmSync(linkTo(home), { force: true })
 }
 
 function writeCookie(dir: string, cookie: string): void {
