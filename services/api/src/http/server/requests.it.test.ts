@@ -255,7 +255,7 @@ describe('compression', () => {
   test('a large problem is compressed; an answer of up to 1 KB is not', async () => {
     const eventTypes = Array.from({ length: 100 }, () => 'a')
     const large = await ask(PATH, 'gzip', { method: 'POST', body: JSON.stringify({ eventTypes }) })
-    expect(large).toMatchObject({ encoding: 'gzip', text: expect.stringContaining('/eventTypes/48') })
+    expect(large).toMatchObject({ encoding: 'gzip', text: expect.stringContaining('/eventTypes/8') })
     const small = await ask('/api/v1/me', 'gzip')
     expect(small).toMatchObject({ encoding: null, vary: null, bytes: small.text.length })
   })
