@@ -291,7 +291,10 @@ describe('failures', () => {
     expect(await send(delivery)).toEqual(late)
     expect(await send(delivery)).toEqual(late)
     finish.open()
-    expect(await send(delivery)).toEqual([204, ''])
+    // On a busy machine, 20 ms can pass before the receiver goes on. A sender then retries.
+    let answer = await send(delivery)
+    while (answer[0] === 503) answer = await send(delivery)
+    expect(answer).toEqual([204, ''])
     expect(seen).toEqual(['begun'])
   })
 
