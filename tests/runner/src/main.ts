@@ -10,8 +10,8 @@ import { BuildFailed, runTests } from './run-tests.ts'
 const root = join(import.meta.dirname, '..', '..', '..')
 const program = join(root, 'node_modules', 'jest', 'bin', 'jest.js')
 const [name = 'test', ...patterns] = process.argv.slice(2)
-/** CI keeps this file. */
-const REPORT = join('.local', `${name}-report.txt`)
+/** CI keeps this file, so a run of some files writes another one. */
+const REPORT = join('.local', `${name}${patterns.length > 0 ? '-of-files' : ''}-report.txt`)
 const TIMES = join(root, 'node_modules', '.cache', 'test-times.json')
 // The tests start some hundred processes of Node, which share their compiled code.
 process.env['NODE_COMPILE_CACHE'] ??= join(root, 'node_modules', '.cache', 'node')
@@ -69,6 +69,12 @@ async function closingLines(outcome: Outcome, buildMs: number): Promise<string> 
   ].join('\n')
 }
 
+function notTested(cause: string): void {
+  write(join(root, REPORT), `NOT TESTED: ${cause}\n`)
+  say(`\nNOT TESTED: ${causeOf(cause)}\nReport: ${REPORT}\n0 passed, 1 failed`)
+  process.exitCode = 1
+}
+
 const plan = planOf(name === 'test-long' ? name : 'test', patterns)
 const end = await runTests({
   plan,
@@ -82,8 +88,9 @@ if (end.kind === 'interrupted') {
   say(`\nInterrupted by ${end.signal}. Nothing of this run is left running.`)
   endBy(end.signal)
 } else if (end.kind === 'impossible') {
-  say(`\nNOT TESTED: ${causeOf(end.cause)}\n0 passed, 1 failed`)
-  process.exitCode = 1
+  notTested(end.cause)
+} else if (end.outcome.results.every(({ part, files }) => part === plan.first || files.length === 0)) {
+  notTested(`No path of a test contains ${patterns.join(' or ')}.`)
 } else {
   const { outcome, buildMs } = end
   const lines = await closingLines(outcome, buildMs)

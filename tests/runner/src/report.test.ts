@@ -51,4 +51,7 @@ test('what is left behind is a problem', () => {
 test('the cause that ends a run is one line without places in the code', () => {
   const failure = '  ● PostgreSQL starts\n\n    No place.\n    Do this.\n\n      12 | code\n\n      at f (a.ts:1:2)\n'
   expect(causeOf(failure)).toBe('● PostgreSQL starts No place. Do this.')
+  expect(causeOf(`Redis ended:\n${'a line of its log\n'.repeat(200)}no memory\n`)).toMatch(
+    /^Redis ended: .* … .* no memory$/,
+  )
 })

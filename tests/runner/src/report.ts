@@ -69,5 +69,7 @@ export function causeOf(text: string): string {
   const lines = text.split('\n').map((line) => line.trim())
   const end = lines.findIndex((line) => /^(at .+:\d+|>? *\d+ \|)/.test(line))
   const told = lines.slice(0, end === -1 ? undefined : end).filter((line) => line !== '')
-  return told.join(' ').slice(0, MAX_CAUSE)
+  const cause = told.join(' ')
+  // A server's own words come last.
+  return cause.length <= MAX_CAUSE ? cause : `${cause.slice(0, MAX_CAUSE / 2)} … ${cause.slice(-MAX_CAUSE / 2)}`
 }

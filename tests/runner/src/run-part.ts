@@ -58,6 +58,14 @@ export interface PartSettings {
   readonly root: string
   readonly env: NodeJS.ProcessEnv
   readonly observer: Observer
+  /** Ends what the process has started, and tells what that was. */
+  readonly clear: () => Promise<Left>
+}
+
+/** What a part left running or in the temporary folder. */
+interface Left {
+  readonly processes: readonly string[]
+  readonly files: readonly string[]
 }
 
 /** Servers and programs that a person gives to the tests. The first part also downloads what the machine lacks. */
@@ -79,7 +87,8 @@ const MAX_PRINTED = 64 * 1024
 const TOLD_AT_ONCE = /^(NOT TESTED:|…) .*$/gm
 
 /** @throws ServersUnavailable as soon as the global set-up of Jest says so */
-export async function runPart(part: Part, { program, root, env, observer }: PartSettings): Promise<PartResult> {
+export async function runPart(part: Part, settings: PartSettings): Promise<PartResult & { readonly left: Left }> {
+  const { program, root, env, observer, clear } = settings
   const args = ['--selectProjects', part.project, '--maxWorkers=1', '--reporters=./tests/jest/to-runner.mjs']
   const child = spawn(process.execPath, [program, ...args, ...part.args], {
     cwd: root,
@@ -125,13 +134,16 @@ export async function runPart(part: Part, { program, root, env, observer }: Part
     else order.message(number, message)
   })
 
-  const closed = once(child, 'close') as Promise<[number | null, string | null]>
-  const [code, signal] = await Promise.race([closed, unavailable.promise])
+  const [exited, closed] = [once(child, 'exit') as Promise<[number | null, string | null]>, once(child, 'close')]
+  const [code, signal] = await Promise.race([exited, unavailable.promise])
+  // Its output ends with the last process that has it.
+  const left = await clear()
+  await closed
   order.end()
   const hasFailed = files.some(({ failed }) => failed > 0)
-  if (isComplete && (code === 0 || (code === 1 && hasFailed))) return { part, files }
+  if (isComplete && (code === 0 || (code === 1 && hasFailed))) return { part, files, left }
   const how = signal ?? `exit code ${String(code)}`
   const where = running === undefined ? (isComplete ? 'after its tests' : 'outside of its tests') : `in ${running.path}`
   const said = (running?.printed ?? outside).trim()
-  return { part, files, problem: `The process of ${part.name} ended (${how}) ${where}.${said && `\n${said}`}` }
+  return { part, files, left, problem: `The process of ${part.name} ended (${how}) ${where}.${said && `\n${said}`}` }
 }

@@ -57,11 +57,12 @@ async function runAll(settings: RunSettings, run: TestRun, progress: Progress, e
   const leftovers: string[] = []
   const runOne = async (part: Part): Promise<PartResult> => {
     ending.throwIfAborted()
-    const result = await runPart(part, { program, root, env: run.environment(part.name), observer: progress })
+    // A process that ended early left what it had started. Otherwise, each test ends what it starts.
+    const clear = () => run.clear(part.name)
+    const env = run.environment(part.name)
+    const { left, ...result } = await runPart(part, { program, root, env, observer: progress, clear })
     ending.throwIfAborted()
     if (result.problem !== undefined) progress.say(`FAIL ${result.problem}`)
-    // A process that ended early left what it had started. Otherwise, each test ends what it starts.
-    const left = await run.clear(part.name)
     if (result.problem === undefined)
       leftovers.push(...[...left.processes, ...left.files].map((what) => `${part.name}: ${what}`))
     return result

@@ -30,12 +30,18 @@ const end = async (failure = ''): Promise<void> => {
   process.exit(failed)
 }
 
-/** Servers as tests have them: in sessions of their own, one of them without the environment of the run, and their files. */
+/**
+ * Servers as tests have them: in sessions of their own, one with the output of its test, one without the environment of the
+ * run, and their files.
+ */
 async function startServers(): Promise<void> {
   const inMemory = temporaryFolderIn('/var/tmp', 'data-')
   writeFileSync(join(tmpdir(), 'socket'), '')
   const servers = [
-    spawn('sh', ['-c', "trap '' TERM INT HUP; sleep 600 & wait; wait"], { detached: true, stdio: 'ignore' }),
+    spawn('sh', ['-c', "trap '' TERM INT HUP; sleep 600 & wait; wait"], {
+      detached: true,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    }),
     spawn('sleep', ['600'], { detached: true, stdio: 'ignore', cwd: inMemory, env: { PATH: process.env['PATH'] } }),
   ]
   await Promise.all(servers.map((server) => once(server, 'spawn')))
