@@ -46,7 +46,7 @@ export const LANGUAGES: readonly Language[] = [
   {
     name: 'Java, openapi-generator java',
     marks: 'org.openapitools.client',
-    needs: ['java', 'mvn'],
+    needs: ['java', 'javac', 'mvn'],
     build: `${generate('java')}
       cd client && mvn -q -B -Dmaven.test.skip -Dmaven.javadoc.skip -Dmaven.source.skip compile dependency:build-classpath -Dmdep.outputFile=classpath
       javac -cp "target/classes:$(cat classpath)" -d target/classes "$PROGRAMS/java/Program.java"`,
@@ -154,7 +154,7 @@ export const LANGUAGES: readonly Language[] = [
   },
   {
     name: 'C#, openapi-generator csharp',
-    needs: ['java', 'mvn'],
+    needs: ['java', 'javac', 'mvn'],
     build: `${generate('csharp')}
       if command -v dotnet >/dev/null; then cd client && dotnet build --nologo -v quiet; else echo "NOTE: generated only, because there is no dotnet"; fi`,
   },

@@ -147,4 +147,4 @@ try {
   await stop()
 }
 console.log(`${counts.passed} passed, ${counts.failed} failed`)
-process.exitCode = counts.failed > 0 ? 1 : 0
+process.exitCode = counts.failed > 0 || counts.passed === 0 ? 1 : 0
