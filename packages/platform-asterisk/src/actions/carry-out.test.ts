@@ -24,7 +24,7 @@ function asterisk(cutAt: number, joins: number[] = []) {
     talk: async () => {},
     lines: { channelOf: async () => null },
     endpointOf: () => null,
-    shownAs: () => ({ number: '' }),
+    shownAs: () => ({ number: '', isWithheld: false }),
   }
   return { deps, done }
 }
