@@ -30,6 +30,28 @@ local function keepTime(seen, ...)
   end
 end
 
+-- A lease is its end in ms, followed by three digits for its length in seconds.
+local function leaseFrom(from, seconds)
+  return string.format('%.0f%03d', from + seconds * 1000, seconds)
+end
+
+-- Leases up to `most` of the held deliveries that have been due for longest. Adds delivery and lease of each to `reply`.
+local function leaseDue(held, leased, most, seconds, reply)
+  local now = clock()
+  local due = redis.call('ZRANGE', held, '-inf', digits(now), 'BYSCORE', 'LIMIT', 0, math.max(0, most))
+  local lifetime = digits(math.max(redis.call('PTTL', held), redis.call('PTTL', leased)))
+  for _, delivery in ipairs(due) do
+    redis.call('ZREM', held, delivery)
+    redis.call('ZADD', leased, leaseFrom(now, seconds), delivery)
+    reply[#reply + 1] = delivery
+    reply[#reply + 1] = leaseFrom(now, seconds)
+  end
+  if #due > 0 then
+    redis.call('PEXPIRE', leased, lifetime)
+  end
+  return due
+end
+
 -- Most deliveries take one unit of a limit. A hash has the further units of each of the others, and their `sum`.
 local function setExtra(extras, member, extra)
   local before = tonumber(redis.call('HGET', extras, member) or 0)

@@ -42,6 +42,8 @@ import { startReporting } from './reporting/start-reporting.ts'
  * answering, the rest is left to all others until the deadline.
  */
 const QUICK_SHARE = 0.5
+/** The share of a worker's deliveries that may hang of one tenant: a quarter of the packets that a worker receives. */
+const TENANT_SHARE = 0.125
 /** How long an attempt may take beyond its deadline before its worker counts as dead. */
 const PROBE_SLACK_MS = 5_000
 const HELD_LOOKS_EVERY_MS = 1_000
@@ -119,6 +121,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
       most: config.SUBSCRIPTION_CONCURRENCY_QUICK,
       beyondLeast: Math.floor(config.DELIVERY_CONCURRENCY * QUICK_SHARE),
     },
+    mostHanging: Math.floor(config.DELIVERY_CONCURRENCY * TENANT_SHARE),
     publishToLane: broker.publishAside,
     movedToLane: meter.movedToLane,
     nowMs: clocks.nowMs,

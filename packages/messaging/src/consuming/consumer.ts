@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Unavailable, Unparsable } from '@switchhook/contracts'
 import { backoffMs } from '@switchhook/runtime'
@@ -15,6 +14,9 @@ import { beginPause, type Pause } from './pause.ts'
 /** What happens to a message after handling. `return`: back to the queue. `failed`: back, counted as a failure. */
 type Fate = 'done' | 'return' | 'failed'
 
+/** Pausing while a dependency is down, then consuming again. Draining is final. */
+type State = { readonly kind: 'consuming' | 'draining' } | { readonly kind: 'pausing'; readonly pause: Pause }
+
 export type Consumer = Pick<QueueConsumer<unknown>, 'drain' | 'inFlight'>
 
 /** Consumes one queue across the reconnections of a link. `ConsumeOptions.handle` states when it acknowledges. */
@@ -23,12 +25,12 @@ export class QueueConsumer<T> {
   readonly #deps: ConsumerDeps
   readonly #watch: ReturnType<typeof createConsumerWatch>
   readonly #waitAlone: ReturnType<typeof createLoneWaits>
-  readonly #stopping = new AbortController()
-  readonly #stopped = once(this.#stopping.signal, 'abort').then(() => false)
+  /** Ends the waits of a consumer that drains. */
+  readonly #draining = new AbortController()
+  #state: State = { kind: 'consuming' }
   #attached: { readonly session: Session; readonly done: Promise<void> } | undefined
   #channel: ConsumerChannel | undefined
   #tags = 0
-  #pause: Pause | undefined
   /** Waits for a dependency since the last handled message. */
   #waits = 0
   #inFlight = 0
@@ -45,7 +47,7 @@ export class QueueConsumer<T> {
       ...deps,
       haveRecovered: () => this.#hasRecovered(),
       isPaused: () => this.isPaused(),
-      stopping: this.#stopping.signal,
+      stopping: this.#draining.signal,
     })
   }
 
@@ -74,7 +76,7 @@ export class QueueConsumer<T> {
     // Another attachment replaced this one meanwhile; nothing else would close the channel.
     if (!isCurrent()) return await channel.close()
     this.#channel = channel
-    if (this.#pause === undefined) await this.#subscribe()
+    await this.#subscribe()
   }
 
   inFlight(): number {
@@ -82,36 +84,35 @@ export class QueueConsumer<T> {
   }
 
   isPaused(): boolean {
-    return this.#pause !== undefined
+    return this.#state.kind === 'pausing'
   }
 
   /** Stops taking messages. Resolves when those in flight are acknowledged or returned to the queue. */
   drain(): Promise<void> {
-    this.#drained ??= this.#drain()
-    return this.#drained
+    return (this.#drained ??= this.#drain())
   }
 
   /** Stops without waiting: nothing new starts, and closing the connection returns the messages in flight. */
   stop(): void {
-    this.#stopping.abort()
-    this.#pause?.end('return')
+    if (this.#state.kind === 'pausing') this.#state.pause.end('return')
+    this.#state = { kind: 'draining' }
+    this.#draining.abort()
   }
 
   /**
    * Whether messages can arrive: the broker confirmed the consumer on the link's current connection, and the last check
-   * found it. False for a paused consumer. True for one that stops, because it is not expected to consume.
+   * found it. False for a paused consumer. True for one that drains, because it is not expected to consume.
    */
   isConsuming(session: Session | undefined): boolean {
-    if (this.#isStopping()) return true
+    if (this.#isDraining()) return true
     const channel = this.#channel
     return channel !== undefined && channel.session === session && channel.isConsuming() && !this.#watch.isMissing()
   }
 
   async check(session: Session | undefined): Promise<void> {
     if (session === undefined) return
-    const isWanted = (): boolean => !this.#isStopping() && this.#pause === undefined
-    const isMissing = await this.#watch.check(session, () => (isWanted() ? { channel: this.#channel } : undefined))
-    if (isMissing) await this.#reopen(session)
+    const current = () => (this.#state.kind === 'consuming' ? { channel: this.#channel } : undefined)
+    if (await this.#watch.check(session, current)) await this.#reopen(session)
   }
 
   /**
@@ -119,11 +120,10 @@ export class QueueConsumer<T> {
    * node may be cut off from the majority of its cluster, so the link tries the next node.
    */
   async #reopen(session: Session): Promise<void> {
-    if (this.#isStopping()) return
+    if (this.#isDraining()) return
     if (!this.#watch.mayReplace(session)) {
-      return session.fail(
-        new Error(`RabbitMQ does not serve the consumer of ${this.#options.queue} on another channel`),
-      )
+      const { queue } = this.#options
+      return session.fail(new Error(`RabbitMQ does not serve the consumer of ${queue} on another channel`))
     }
     const old = this.#channel
     this.#attached = undefined
@@ -143,8 +143,8 @@ export class QueueConsumer<T> {
     await channel?.close()
   }
 
-  #isStopping(): boolean {
-    return this.#stopping.signal.aborted
+  #isDraining(): boolean {
+    return this.#state.kind === 'draining'
   }
 
   /** The channel is lost; the broker redelivers its unacknowledged messages. */
@@ -152,11 +152,11 @@ export class QueueConsumer<T> {
     channel.retire()
     if (this.#channel !== channel) return
     this.#channel = undefined
-    this.#pause?.end('return')
+    if (this.#state.kind === 'pausing') this.#state.pause.end('return')
   }
 
   async #subscribe(): Promise<void> {
-    if (this.#isStopping()) return
+    if (this.#state.kind !== 'consuming') return
     this.#tags += 1
     await this.#channel?.subscribe(`${this.#deps.name}.${this.#options.queue}.${this.#tags}`)
   }
@@ -174,16 +174,18 @@ export class QueueConsumer<T> {
   async #process(message: ConsumeMessage, channel: ConsumerChannel): Promise<Fate> {
     const takenAt = performance.now()
     for (let waits = 0; ; waits++) {
-      if (this.#isStopping() || channel.isRetired() || (await this.#pause?.ended) === 'return') return 'return'
+      const state = this.#state
+      if (state.kind === 'draining' || channel.isRetired()) return 'return'
+      if (state.kind === 'pausing' && (await state.pause.ended) === 'return') return 'return'
       try {
         await this.#parseAndHandle(message)
         this.#waits = 0
         return 'done'
       } catch (error) {
-        if (this.#isStopping()) return 'return'
+        if (this.#isDraining()) return 'return'
         if (!(error instanceof Unavailable)) return await this.#fail(message, error)
         // A message that is returned before the cancel is confirmed would be redelivered to this consumer immediately.
-        if (!(await this.#waitAlone(waits, error))) await this.#pauseBecauseOf(error).cancelled
+        if (!(await this.#waitAlone(waits, error))) await this.#pauseBecauseOf(error)
         // Several short waits must not hold a message until the broker's consumer timeout closes the channel.
         if (performance.now() - takenAt >= this.#deps.timing.holdMs) return 'return'
       }
@@ -194,7 +196,7 @@ export class QueueConsumer<T> {
   async #fail(message: ConsumeMessage, error: unknown): Promise<Fate> {
     const { messageId } = toIncoming(message)
     this.#deps.log.error('message handling failed', { queue: this.#options.queue, messageId, error })
-    await sleep(this.#deps.timing.bugHoldMs, undefined, { signal: this.#stopping.signal }).catch(() => {})
+    await sleep(this.#deps.timing.bugHoldMs, undefined, { signal: this.#draining.signal }).catch(() => {})
     return 'failed'
   }
 
@@ -219,38 +221,38 @@ export class QueueConsumer<T> {
     this.#deps.log.warn('message put into quarantine', { queue: origin.queue, reason, messageId })
   }
 
-  #pauseBecauseOf(error: Unavailable): Pause {
-    if (this.#pause !== undefined) return this.#pause
-    const { queue } = this.#options
-    this.#deps.meter.paused()
-    this.#deps.log.warn('consuming paused', { queue, error })
-    const pause = beginPause(this.#channel?.unsubscribe(), this.#deps.timing.holdMs)
-    this.#pause = pause
-    void this.#endWhenRecovered(pause)
-    return pause
+  /** Resolves once the broker sends no more messages. */
+  async #pauseBecauseOf(error: Unavailable): Promise<void> {
+    if (this.#state.kind === 'consuming') {
+      this.#deps.meter.paused()
+      this.#deps.log.warn('consuming paused', { queue: this.#options.queue, error })
+      const pause = beginPause(this.#channel?.unsubscribe(), this.#deps.timing.holdMs)
+      this.#state = { kind: 'pausing', pause }
+      void this.#resumeAfter(pause)
+    }
+    if (this.#state.kind === 'pausing') await this.#state.pause.cancelled
   }
 
-  async #endWhenRecovered(pause: Pause): Promise<void> {
+  async #resumeAfter(pause: Pause): Promise<void> {
     const startedAt = performance.now()
     do {
       const waitMs = backoffMs(this.#waits++, this.#deps.timing.firstPauseMs, this.#deps.timing.longestPauseMs)
-      await sleep(waitMs, undefined, { signal: this.#stopping.signal }).catch(() => {})
-    } while (!this.#isStopping() && !(await this.#hasRecovered()))
-    if (this.#isStopping()) return
+      await sleep(waitMs, undefined, { signal: this.#draining.signal }).catch(() => {})
+    } while (!this.#isDraining() && !(await this.#hasRecovered()))
     await pause.cancelled
-    this.#pause = undefined
+    if (this.#isDraining()) return
+    this.#state = { kind: 'consuming' }
     pause.end('retry')
     const pausedMs = Math.round(performance.now() - startedAt)
     this.#deps.log.info('consuming resumed', { queue: this.#options.queue, pausedMs })
     await this.#subscribe()
   }
 
-  /** Waits without a limit. false: a check failed, or the consumer stops. */
+  /** Waits without a limit. false: a check failed. */
   async #hasRecovered(): Promise<boolean> {
     try {
-      const recovered = Promise.all([this.#options.recovered(), this.#deps.brokerReady()]).then(() => true)
-      // oxlint-disable-next-line no-restricted-properties -- neither promise is a timer
-      return await Promise.race([recovered, this.#stopped])
+      await Promise.all([this.#options.recovered(), this.#deps.brokerReady()])
+      return true
     } catch (error) {
       this.#deps.log.debug('not recovered yet', { queue: this.#options.queue, error })
       return false

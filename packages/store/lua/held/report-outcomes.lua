@@ -9,9 +9,9 @@ for i = 2, #ARGV, 3 do
   local lease = redis.call('ZSCORE', KEYS[1], ARGV[i])
   local renewed = ''
   if lease == ARGV[i + 1] and math.floor(lease / 1000) > now then
-    renewed = string.format('%.0f%03d', now + ARGV[1] * 1000, ARGV[1])
+    renewed = leaseFrom(now, ARGV[1])
     if renewed == lease then
-      renewed = string.format('%.0f%03d', now + ARGV[1] * 1000 + 1, ARGV[1])
+      renewed = leaseFrom(now + 1, ARGV[1])
     end
     redis.call('ZADD', KEYS[1], renewed, ARGV[i])
     redis.call('HSET', KEYS[2], ARGV[i], renewed .. ' ' .. ARGV[i + 2])

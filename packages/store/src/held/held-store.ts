@@ -9,15 +9,12 @@ import { isSettledBy, parseLedger } from '../deliveries/delivery-record.ts'
 import { createHeldLooks } from '../deliveries/held-looks.ts'
 import { type HeldMessage, parseHeldMessage } from '../deliveries/held-message.ts'
 import {
-  clockKey,
   type Endpoint,
   heldExtrasKey,
   heldKey,
   heldMessageKey,
-  inFlightKey,
   leasedKey,
   parkingKey,
-  postedKey,
   recordKey,
   reportedKey,
   timedKeys,
@@ -52,7 +49,7 @@ const SECOND_MS = 1_000
 
 const LEASE = /^\d{16}$/
 
-/** A lease is its end in ms, then three digits for its length in seconds (lease-held.lua). */
+/** A lease is its end in ms, then three digits for its length in seconds (prelude.lua). */
 export function leaseTimes(lease: string): { readonly beganAtMs: number; readonly endsAtMs: number } {
   const endsAtMs = Number(lease.slice(0, -3))
   return { endsAtMs, beganAtMs: endsAtMs - Number(lease.slice(-3)) * SECOND_MS }
@@ -133,9 +130,11 @@ export function createHeldStore(redis: Redis) {
       const { subscriptionId: id } = endpoint
       // Asked for first: a lease that no worker looks at would never end. A second later: the lease has not begun yet.
       await looks.askFor(endpoint, (leaseSeconds + 1) * SECOND_MS)
-      const keys = [heldKey(id), leasedKey(id), clockKey(id), inFlightKey(id), postedKey(id)]
-      const [, ...reply] = await runScript(redis, 'held/lease-held', keys, [most, leaseSeconds])
-      const entries = heldEntriesOf(reply)
+      const [, leased] = await pipeline(redis, (commands) => [
+        commands.runScript('held/keep-time', timedKeys(id), []),
+        commands.runScript('held/lease-held', [heldKey(id), leasedKey(id)], [most, leaseSeconds]),
+      ])
+      const entries = heldEntriesOf(leased)
       const found = await read(entries.map(({ deliveryId }) => deliveryId))
       const gone = entries.filter((_, i) => found[i] === undefined)
       await remove(id, 'leased', gone)

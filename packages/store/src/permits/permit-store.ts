@@ -25,6 +25,9 @@ const RESERVED_MS = 5_000
 /** Longer than publishing takes. If the worker dies, a look gives the deliveries back. */
 const LEASE_SECONDS = 30
 
+/** The same for both scripts. */
+const keysOf = (id: LimitedSubscription['id']) => [inFlightKey(id), postedKey(id), heldKey(id), clockKey(id)]
+
 const limitsOf = ({ maxInFlight, maxPerSecond }: LimitedSubscription) => [maxInFlight ?? '', maxPerSecond ?? '']
 
 export type PermitStore = ReturnType<typeof createPermitStore>
@@ -41,8 +44,7 @@ export const createPermitStore = (redis: Redis, inFlightMs: number) => ({
    */
   async take(limited: LimitedSubscription, { permit, former = '', delivery, isNew }: Wanted): Promise<boolean> {
     const args = [permit, former, delivery.deliveryId, ...limitsOf(limited), inFlightMs, WINDOW_MS, isNew ? 1 : 0]
-    const keys = [inFlightKey(limited.id), postedKey(limited.id), heldKey(limited.id), clockKey(limited.id)]
-    return (await runScript(redis, 'permits/take-permit', keys, args)) === 1
+    return (await runScript(redis, 'permits/take-permit', keysOf(limited.id), args)) === 1
   },
   /**
    * Leases held deliveries to this worker, as many as permits are free, and reserves these for a moment.
@@ -55,10 +57,9 @@ export const createPermitStore = (redis: Redis, inFlightMs: number) => ({
     options: { readonly most: number; readonly ended?: string | undefined; readonly unused?: readonly string[] },
   ) {
     const { most, ended = '', unused = [] } = options
-    const { id } = limited
-    const keys = [heldKey(id), leasedKey(id), clockKey(id), inFlightKey(id), postedKey(id)]
-    const args = [most, LEASE_SECONDS, ...limitsOf(limited), WINDOW_MS, RESERVED_MS, ended, ...unused]
-    const [nextInMs, ...leased] = await runScript(redis, 'held/lease-held', keys, args)
+    const keys = [...keysOf(limited.id), leasedKey(limited.id)]
+    const args = [most, LEASE_SECONDS, ended, ...limitsOf(limited), RESERVED_MS, WINDOW_MS, ...unused]
+    const [nextInMs, ...leased] = await runScript(redis, 'permits/pass-on', keys, args)
     return { entries: heldEntriesOf(leased), nextInMs: nextInMs < 0 ? null : nextInMs }
   },
 })

@@ -39,12 +39,13 @@ export interface ScriptReplies {
   'held/finish-look': void
   'held/forget-message': void
   'held/keep-time': void
-  'held/lease-held': [waitMs: number, ...idsAndLeases: string[]]
+  'held/lease-held': string[]
   'held/release-leases': (0 | 1)[]
   'held/remove-held': void
   'held/report-outcomes': string[]
   'history/add-events': void
   'installation/write-installation': void
+  'permits/pass-on': [waitMs: number, ...idsAndLeases: string[]]
   'permits/take-permit': 0 | 1
   'redis/delete-field-if-equal': void
   'redis/delete-if-equal': void

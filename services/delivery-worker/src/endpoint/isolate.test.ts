@@ -13,9 +13,10 @@ const deliveryTo = (subscriptionId: SubscriptionId, attempt = 0): Delivery =>
 
 interface WorldOptions {
   readonly patienceMs?: number
-  /** Resolves to whether a delivery needs a turn. */
+  /** Resolves to whether a delivery is POSTed. */
   readonly look?: (delivery: Delivery) => Promise<boolean>
   readonly isProbe?: (delivery: Delivery) => boolean
+  readonly mostHanging?: number
   readonly quick?: { readonly most: number; readonly beyondLeast: number }
 }
 
@@ -26,6 +27,7 @@ function aWorld(
     patienceMs = 1,
     look = async () => true,
     isProbe = () => false,
+    mostHanging = 1_000,
     quick = { most: cap, beyondLeast: 0 },
   }: WorldOptions = {},
 ) {
@@ -35,8 +37,10 @@ function aWorld(
     readonly end: (error?: Error, isFailure?: boolean, durationMs?: number) => void
   }[] = []
   const aside: [Delivery, number][] = []
+  const givenUp: Delivery[] = []
   const isolation = anIsolation({
     turns: { least: cap, ...quick },
+    mostHanging,
     patienceMs,
     publishToLane: async (delivery, lane) => void aside.push([delivery, lane]),
     nowMs: () => world.nowMs,
@@ -44,11 +48,11 @@ function aWorld(
   const run = (delivery: Delivery, source: Source): Promise<void> =>
     isolation.inTurn(delivery, source, {
       look: () => look(delivery),
-      needsTurn: (found) => found,
-      isProbe: () => isProbe(delivery),
+      needs: (isPosted) => (isPosted ? (isProbe(delivery) ? 'probe' : 'turn') : 'nothing'),
+      giveUpProbe: async () => void givenUp.push(delivery),
       isFresh: () => true,
-      work: async (needsTurn) => {
-        if (!needsTurn) return
+      work: async (isPosted) => {
+        if (!isPosted) return
         await new Promise<void>((resolve, reject) => {
           const end = (error?: Error, isFailure = false, durationMs = 0): void => {
             inFlight.splice(
@@ -72,6 +76,7 @@ function aWorld(
     world,
     inFlight,
     aside,
+    givenUp,
     of,
   }
 }
@@ -231,7 +236,7 @@ test('what was looked at before the wait for a turn is looked at again only if i
     const found: number[] = []
     const waiting = isolation.inTurn(deliveryTo(slow), 'lane', {
       look: async () => ++looks,
-      needsTurn: () => true,
+      needs: () => 'turn',
       isFresh: () => isFresh,
       work: async (look) => void found.push(look),
     })
@@ -303,6 +308,54 @@ describe('an endpoint that answers some POSTs and lets others hang', () => {
     void due(deliveryTo(slow))
     await idle()
     expect([of(slow), aside.length]).toEqual([2, 0])
+  })
+})
+
+describe('a tenant that exceeds its share', () => {
+  /** With two POSTs that hang of one allowed, to endpoints of `acme`. */
+  async function beyondShare(options: WorldOptions = {}) {
+    const world = aWorld(4, { mostHanging: 1, ...options })
+    void world.due(deliveryTo(other))
+    await idle()
+    await endOne(world.inFlight)
+    for (let n = 0; n < 2; n++) void world.due(deliveryTo(newSubscriptionId()))
+    await idle()
+    world.world.nowMs += 1_000
+    return world
+  }
+
+  test('keeps the places of its quick endpoints; others start in their lanes, and need no place there', async () => {
+    const { due, fromLane, aside, of } = await beyondShare()
+    void due(deliveryTo(other))
+    const delivery = deliveryTo(slow)
+    await due(delivery)
+    void fromLane(deliveryTo(slow))
+    await idle()
+    expect([of(other), of(slow)]).toEqual([1, 1])
+    expect(aside).toEqual([[delivery, laneOf(slow)]])
+  })
+
+  test('leaves other tenants their places', async () => {
+    const { due, aside, of } = await beyondShare()
+    void due({ ...deliveryTo(slow), tenant: 'globex' })
+    await idle()
+    expect([of(slow), aside]).toEqual([1, []])
+  })
+
+  test('gives up a probe before the probe moves, and makes it from the lane', async () => {
+    const { due, fromLane, aside, givenUp, of } = await beyondShare({ isProbe: (one) => one.subscriptionId === slow })
+    const probe = deliveryTo(slow, 5)
+    await due(probe)
+    expect([givenUp, aside]).toEqual([[probe], [[probe, laneOf(slow)]]])
+    void fromLane(probe)
+    await idle()
+    expect(of(slow)).toBe(1)
+  })
+
+  test('moves nothing that is not POSTed', async () => {
+    const { due, aside } = await beyondShare({ look: async ({ subscriptionId }) => subscriptionId !== slow })
+    await due(deliveryTo(slow))
+    expect(aside).toEqual([])
   })
 })
 
@@ -414,7 +467,7 @@ test('a delivery counts as moved to its lane only after the broker’s confirm',
   const run = () =>
     isolation.inTurn(deliveryTo(slow), 'due', {
       look: async () => {},
-      needsTurn: () => true,
+      needs: () => 'turn',
       isFresh: () => true,
       work: () => Promise.reject(new Error('it has no turn')),
     })

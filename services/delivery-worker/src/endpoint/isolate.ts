@@ -2,13 +2,13 @@ import { crc32 } from 'node:zlib'
 import { type Delivery, type SubscriptionId, Unavailable } from '@switchhook/contracts'
 import { LANES } from '@switchhook/messaging'
 import { LRUCache } from 'lru-cache'
-import type { Clocks } from '../clocks.ts'
+import { createTenantShare, HANGING_MS, type TenantShareDeps } from './tenant-share.ts'
 import { type Pace, type PostResult, paceAfter, type TurnLimits, turnsAt, turnsWithin } from './turn-limit.ts'
 
 /** Where a delivery was consumed from. */
 export type Source = 'due' | 'lane'
 
-export interface IsolationDeps extends Pick<Clocks, 'nowMs'> {
+export interface IsolationDeps extends TenantShareDeps {
   /** Turns in this worker: the concurrent deliveries of a subscription. */
   readonly turns: TurnLimits
   /** How long a delivery from a due queue waits for a turn before it moves to a lane. Quick endpoints then need no lane. */
@@ -19,13 +19,19 @@ export interface IsolationDeps extends Pick<Clocks, 'nowMs'> {
   readonly movedToLane?: () => void
 }
 
+/**
+ * What a delivery needs after its look. `nothing`: it is not POSTed. `probe`: a POST that all other deliveries of the
+ * endpoint wait for, so it needs no turn.
+ */
+export type Need = 'nothing' | 'turn' | 'probe'
+
 /** What runs in a turn, if it needs one. `Found` is the result of its look. */
 interface TurnWork<Found> {
   /** Runs before the wait for a turn, so that a delivery that needs none is not delayed. */
   readonly look: () => Promise<Found>
-  readonly needsTurn: (found: Found) => boolean
-  /** All other deliveries of the endpoint wait for this one. */
-  readonly isProbe?: (found: Found) => boolean
+  readonly needs: (found: Found) => Need
+  /** Gives up the probe that the look has claimed, because the delivery moves to a lane. */
+  readonly giveUpProbe?: (found: Found) => Promise<void>
   /** Whether `found` is still valid after the wait for a turn. If not, `look` runs again. */
   readonly isFresh: (found: Found) => boolean
   readonly work: (found: Found) => Promise<void>
@@ -33,10 +39,14 @@ interface TurnWork<Found> {
 
 export type Isolation = ReturnType<typeof createIsolation>
 
+/** The turn of a delivery, until it ends. */
+interface Turn {
+  readonly isRetry: boolean
+}
+
 /** The turns of one subscription, and the deliveries that wait for one. */
 interface Room {
-  taken: number
-  takenByRetries: number
+  readonly taken: Set<Turn>
   pace: Pace
   readonly waiting: Waiter[]
   /** A delivery has timed out waiting since a turn was last free. While set, the next ones move to the lane without waiting. */
@@ -45,7 +55,7 @@ interface Room {
 
 interface Waiter {
   readonly isRetry: boolean
-  readonly go: () => void
+  readonly go: (turn: Turn) => void
   readonly giveUp: (reason: Unavailable) => void
 }
 
@@ -55,8 +65,6 @@ const TURN_PATIENCE_MS = 250
 /** The share of the turns that only first attempts may take, so that a backlog of retries never starves them. */
 const RESERVED_SHARE = 0.2
 
-/** A failed POST that took so long has held its place of the due queue for too long. */
-const HANGING_MS = 1_000
 /** So many answers in a row show that an endpoint no longer hangs: one that answers one POST in two gives them rarely. */
 const ANSWERS_IN_A_ROW = 8
 /** More endpoints than hang at a time. The one that was asked longest ago is forgotten, and may hang a few times more. */
@@ -69,7 +77,8 @@ export const LANE_DEPTH = 4
 export const laneOf = (subscription: SubscriptionId): number => crc32(subscription) % LANES
 
 /**
- * Bounds the concurrent deliveries of each subscription, so that one slow endpoint cannot occupy the worker.
+ * Bounds the concurrent deliveries of each subscription, so that one slow endpoint cannot occupy the worker, and the hanging
+ * POSTs of each tenant (tenant-share.ts), so that many of them cannot either.
  *
  * Each subscription has `turns.least` turns per worker, and more while its endpoint answers quickly. A delivery that finds
  * none free waits a moment and then moves, once, to a lane. The deliveries of an endpoint that has let a POST hang move there
@@ -81,9 +90,7 @@ export function createIsolation(deps: IsolationDeps) {
   const { turns: limits, patienceMs = TURN_PATIENCE_MS, publishToLane, movedToLane, nowMs } = deps
   const { least } = limits
   const rooms = new Map<SubscriptionId, Room>()
-  /** Rooms with `least` turns or more taken, and the turns beyond that. */
-  let full = 0
-  let takenBeyond = 0
+  const share = createTenantShare(deps)
   let isStopping = false
   /** Endpoints that have let a POST hang, with the answers that are still missing. */
   const hanging = new LRUCache<SubscriptionId, number>({ max: MAX_HANGING })
@@ -95,102 +102,121 @@ export function createIsolation(deps: IsolationDeps) {
     else if (missing !== undefined && !isFailure) hanging.set(subscriptionId, missing - 1)
   }
 
-  function hasTurn({ taken, takenByRetries, pace }: Room, forRetry: boolean): boolean {
-    const turns = turnsWithin(turnsAt(pace, nowMs(), limits), { taken, full, takenBeyond }, limits)
+  /** Of the subscriptions that have taken `least` turns or more: how many they are, and their further turns. */
+  function beyondLeast(): { readonly full: number; readonly takenBeyond: number } {
+    const sizes = [...rooms.values()].map(({ taken }) => taken.size).filter((size) => size >= least)
+    return { full: sizes.length, takenBeyond: sizes.reduce((sum, size) => sum + size - least, 0) }
+  }
+
+  function hasTurn({ taken, pace }: Room, forRetry: boolean): boolean {
+    const turns =
+      taken.size < least
+        ? least
+        : turnsWithin(turnsAt(pace, nowMs(), limits), { taken: taken.size, ...beyondLeast() }, limits)
+    if (taken.size >= turns) return false
     const forRetries = Math.max(1, Math.floor(turns * (1 - RESERVED_SHARE)))
-    return taken < turns && (!forRetry || takenByRetries < forRetries)
+    return !forRetry || [...taken].filter(({ isRetry }) => isRetry).length < forRetries
   }
 
   const roomOf = ({ subscriptionId }: Delivery): Room =>
-    rooms.get(subscriptionId) ?? { taken: 0, takenByRetries: 0, pace: undefined, waiting: [], isCrowded: false }
+    rooms.get(subscriptionId) ?? { taken: new Set(), pace: undefined, waiting: [], isCrowded: false }
 
-  function count(room: Room, forRetry: boolean, change: 1 | -1): void {
-    const before = room.taken
-    room.taken += change
-    if (forRetry) room.takenByRetries += change
-    full += Number(room.taken >= least) - Number(before >= least)
-    takenBeyond += Math.max(0, room.taken - least) - Math.max(0, before - least)
+  function addTurn({ taken }: Room, isRetry: boolean): Turn {
+    const turn = { isRetry }
+    taken.add(turn)
+    return turn
   }
 
-  function take(delivery: Delivery): boolean {
+  function take(delivery: Delivery): Turn | undefined {
     const room = roomOf(delivery)
-    if (!hasTurn(room, isRetry(delivery))) return false
+    if (!hasTurn(room, isRetry(delivery))) return undefined
     if (room.waiting.length === 0) room.isCrowded = false
-    count(room, isRetry(delivery), 1)
     rooms.set(delivery.subscriptionId, room)
-    return true
+    return addTurn(room, isRetry(delivery))
   }
 
-  /** Resolves to whether the delivery has a turn. If not, it belongs in a lane. */
-  async function wait(delivery: Delivery, source: Source): Promise<boolean> {
+  /** Undefined: the delivery belongs in a lane. */
+  async function wait(delivery: Delivery, source: Source): Promise<Turn | undefined> {
     // A turn may have become free during the look, and a room without turns taken is gone from the map.
-    if (take(delivery)) return true
+    const turn = take(delivery)
+    if (turn !== undefined) return turn
     const room = roomOf(delivery)
-    if (source === 'due' && (isStopping || room.isCrowded)) return false
+    if (source === 'due' && (isStopping || room.isCrowded)) return undefined
     if (isStopping) throw stopping()
-    const { promise: isInTurn, resolve, reject: giveUp } = Promise.withResolvers<boolean>()
-    const waiter: Waiter = { isRetry: isRetry(delivery), go: () => resolve(true), giveUp }
+    const { promise: inTurn, resolve, reject: giveUp } = Promise.withResolvers<Turn | undefined>()
+    const waiter: Waiter = { isRetry: isRetry(delivery), go: resolve, giveUp }
     room.waiting.push(waiter)
-    if (source === 'lane') return isInTurn
+    if (source === 'lane') return inTurn
     // oxlint-disable-next-line no-restricted-globals -- patience: moving to a lane counts as no failure
     const patience = setTimeout(() => {
       room.waiting.splice(room.waiting.indexOf(waiter), 1)
       room.isCrowded = true
-      resolve(false)
+      resolve(undefined)
     }, patienceMs)
-    return isInTurn.finally(() => clearTimeout(patience))
+    return inTurn.finally(() => clearTimeout(patience))
   }
 
-  function release(delivery: Delivery): void {
+  function release(delivery: Delivery, turn: Turn): void {
     const room = roomOf(delivery)
-    count(room, isRetry(delivery), -1)
+    room.taken.delete(turn)
     // More than one may go: the answer of this delivery may have added a turn.
     while (room.waiting.length > 0 && hasTurn(room, false)) {
       const mayRetry = hasTurn(room, true)
       const place = room.waiting.findIndex((waiter) => mayRetry || !waiter.isRetry)
       const [next] = place < 0 ? [] : room.waiting.splice(place, 1)
       if (next === undefined) break
-      // Counted here, before the waiting delivery runs, so that no other can take the turn in between.
-      count(room, next.isRetry, 1)
-      next.go()
+      // Taken here, before the waiting delivery runs, so that no other can take the turn in between.
+      next.go(addTurn(room, next.isRetry))
     }
-    if (room.taken === 0) rooms.delete(delivery.subscriptionId)
+    if (room.taken.size === 0) rooms.delete(delivery.subscriptionId)
+  }
+
+  async function moveToLane(delivery: Delivery): Promise<void> {
+    await publishToLane(delivery, laneOf(delivery.subscriptionId))
+    movedToLane?.()
   }
 
   return {
     /**
      * Runs the work of a delivery in one of its subscription's turns, or without one if it needs none. A delivery from a lane
      * waits until a turn is free. A delivery from a due queue waits for `patienceMs`, or not at all while its subscription is
-     * crowded or its endpoint hangs; then it moves to its lane instead: the broker has confirmed it there, with attempt and slot unchanged.
+     * crowded, its endpoint hangs or its tenant exceeds its share; then it moves to its lane instead: the broker has confirmed
+     * it there, with attempt and slot unchanged.
      * Rejects while it waits if the worker stops.
      */
     inTurn: async <Found>(
       delivery: Delivery,
       source: Source,
-      { look, needsTurn, isProbe, isFresh, work }: TurnWork<Found>,
+      { look, needs, giveUpProbe, isFresh, work }: TurnWork<Found>,
     ): Promise<void> => {
-      const startsInLane = source === 'due' && hanging.has(delivery.subscriptionId)
-      let isInTurn = !startsInLane && take(delivery)
+      const isBeyondShare = source === 'due' && share.isExceededBy(delivery)
+      const startsInLane = isBeyondShare || (source === 'due' && hanging.has(delivery.subscriptionId))
+      let turn = startsInLane ? undefined : take(delivery)
       try {
         let found = await look()
-        if (!isInTurn && needsTurn(found)) {
-          isInTurn = (!startsInLane || isProbe?.(found) === true) && (await wait(delivery, source))
-          if (!isInTurn) {
-            await publishToLane(delivery, laneOf(delivery.subscriptionId))
-            return movedToLane?.()
-          }
+        if (needs(found) === 'probe' && isBeyondShare) {
+          await giveUpProbe?.(found)
+          return await moveToLane(delivery)
+        }
+        if (needs(found) === 'turn' && turn === undefined) {
+          turn = startsInLane ? undefined : await wait(delivery, source)
+          if (turn === undefined) return await moveToLane(delivery)
           if (!isFresh(found)) found = await look()
         }
+        if (needs(found) !== 'nothing') share.began(delivery)
         await work(found)
       } finally {
-        if (isInTurn) release(delivery)
+        share.ended(delivery)
+        if (turn !== undefined) release(delivery, turn)
       }
     },
-    /** Adapts the number of turns to the result of a POST. Call it within the work of the delivery. */
+    /** Adapts the turns and the places of an endpoint to the result of a POST. Call it within the work of the delivery. */
     notePost: (delivery: Delivery, result: PostResult): void => {
       noteHanging(delivery, result)
+      share.ended(delivery)
+      share.noteDuration(delivery, result.durationMs)
       const room = roomOf(delivery)
-      room.pace = paceAfter(room.pace, result, { taken: room.taken, nowMs: nowMs(), limits })
+      room.pace = paceAfter(room.pace, result, { taken: room.taken.size, nowMs: nowMs(), limits })
     },
     /** Returns waiting deliveries to the broker. */
     stop: (): void => {

@@ -35,17 +35,17 @@ export function createLimits(deps: LimitsDeps) {
     // Its delivery has gone on, or ends without a POST.
     const needsNoPermit = (delivery: Delivery | undefined): boolean =>
       delivery === undefined || !isSent(limited, delivery, now())
-    let unused: readonly string[] = []
-    for (let pass = 0, permit = ended; ; pass++, permit = undefined) {
-      const isOver = pass === passes
-      const { entries, nextInMs } = await permits.passOn(limited, { most: isOver ? 0 : most, ended: permit, unused })
-      const publish = (delivery: Delivery): Promise<void> =>
-        needsNoPermit(delivery) ? publishBacklogged(delivery) : publishDelivery(delivery)
-      const passed = await sendHeld({ held, publish }, limited.id, 'leased', entries, () => true)
-      unused = passed.filter(({ delivery }) => needsNoPermit(delivery)).map(({ entry }) => entry.deliveryId)
-      // After a full part, more permits may be free.
-      if (unused.length === 0) return nextInMs ?? (isOver || entries.length === SENT_AT_ONCE ? 0 : null)
-      if (pass + 1 === passes) continue
+    const publish = (delivery: Delivery): Promise<void> =>
+      needsNoPermit(delivery) ? publishBacklogged(delivery) : publishDelivery(delivery)
+    let given: Parameters<PermitStore['passOn']>[1] = { most, ended }
+    for (let pass = 1; ; pass++) {
+      const { entries, nextInMs } = await permits.passOn(limited, given)
+      const sent = await sendHeld({ held, publish }, limited.id, 'leased', entries, () => true)
+      const unused = sent.filter(({ delivery }) => needsNoPermit(delivery)).map(({ entry }) => entry.deliveryId)
+      // After a full part, or the last pass, more permits may be free.
+      if (unused.length === 0) return nextInMs ?? (pass > passes || entries.length === SENT_AT_ONCE ? 0 : null)
+      given = { most: pass < passes ? most : 0, unused }
+      if (given.most === 0) continue
       // Probably what follows ends without a POST, too. With few permits, it would take long one by one.
       const following = await held.due(limited.id, { most: SENT_AT_ONCE })
       await sendHeld({ held, publish: publishBacklogged }, limited.id, 'held', following, needsNoPermit)

@@ -1,7 +1,7 @@
 import type { Delivery } from '@switchhook/contracts'
 import type { Source } from '../endpoint/isolate.ts'
 import { createCopies } from './copies.ts'
-import { attempt, conclude, concludeSettled, type DeliverDeps, isFresh, look, needsTurn } from './steps.ts'
+import { attempt, conclude, concludeSettled, type DeliverDeps, giveUpProbe, isFresh, look, needOf } from './steps.ts'
 
 /**
  * Takes one due delivery through its slot. Resolves when its message may be acknowledged. Rejects only for failures of our
@@ -35,8 +35,8 @@ export function createDeliver(worker: DeliverDeps): Deliver {
     copies.alone(due, (message) =>
       worker.isolation.inTurn(due, source, {
         look: () => look(worker, message),
-        needsTurn,
-        isProbe: (looked) => looked.kind === 'sendable' && looked.before.probe !== undefined,
+        needs: needOf,
+        giveUpProbe: (looked) => giveUpProbe(worker, looked),
         isFresh: (looked) => isFresh(worker, looked),
         async work(looked) {
           if (looked.kind === 'settled') return concludeSettled(worker, message, looked)

@@ -10,7 +10,7 @@ import type { DeliveryStore, HeldExcess, Settlement } from '@switchhook/store'
 import type { Clocks } from '../clocks.ts'
 import type { Admit } from '../endpoint/admit.ts'
 import type { Before, Breaker } from '../endpoint/cooldown.ts'
-import type { Isolation } from '../endpoint/isolate.ts'
+import type { Isolation, Need } from '../endpoint/isolate.ts'
 import type { RecoverRejected } from '../endpoint/recover-rejected.ts'
 import type { Posted, PostUnderLease } from '../http/post-under-lease.ts'
 import type { Limits } from '../limits/limits.ts'
@@ -111,8 +111,16 @@ export async function look(worker: DeliverDeps, { due, made }: DueMessage): Prom
   return notMade(admitted, { kind: 'cooling', isProbing: health.state === 'probing' })
 }
 
-/** Only an ordinary POST needs a turn. A probe does not: it is the one POST that decides about all the others. */
-export const needsTurn = (looked: Looked): boolean => looked.kind === 'sendable' && looked.before.probe === undefined
+/** A probe needs no turn: it is the one POST that decides about all the others. */
+export function needOf(looked: Looked): Need {
+  if (looked.kind !== 'sendable') return 'nothing'
+  return looked.before.probe === undefined ? 'turn' : 'probe'
+}
+
+export async function giveUpProbe({ breaker }: DeliverDeps, looked: Looked): Promise<void> {
+  if (looked.kind === 'sendable' && looked.before.probe !== undefined)
+    await breaker.releaseProbe(looked.delivery, looked.before.probe)
+}
 
 /** Whether a look is still valid after the wait for a turn. */
 export const isFresh = ({ nowMs, breaker }: DeliverDeps, looked: Looked): boolean =>

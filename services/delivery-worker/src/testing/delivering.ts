@@ -39,6 +39,7 @@ export const aBreaker = (change: Partial<DeliverDeps['breaker']> = {}): DeliverD
 export const anIsolation = (change: Partial<IsolationDeps> = {}) =>
   createIsolation({
     turns: { least: 1_000, most: 1_000, beyondLeast: 0 },
+    mostHanging: 1_000,
     patienceMs: 1,
     publishToLane: async () => {},
     nowMs: () => 0,
@@ -84,7 +85,7 @@ export function oneTurn() {
     take: (delivery: Delivery): void =>
       void isolation.inTurn(delivery, 'due', {
         look: async () => {},
-        needsTurn: () => true,
+        needs: () => 'turn',
         isFresh: () => true,
         work: () => new Promise<void>((resolve) => (free = resolve)),
       }),

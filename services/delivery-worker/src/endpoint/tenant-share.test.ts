@@ -1,0 +1,78 @@
+import { type Delivery, newSubscriptionId, type SubscriptionId } from '@switchhook/contracts'
+import fc from 'fast-check'
+import { aDelivery } from '../testing/deliveries.ts'
+import { createTenantShare } from './tenant-share.ts'
+
+const MOST_HANGING = 3
+const [quick, unknown] = [newSubscriptionId(), newSubscriptionId()]
+
+/** Begins this many POSTs, each to an endpoint of its own unless one is given. */
+function aShare() {
+  const clock = { nowMs: 1 }
+  const share = createTenantShare({ mostHanging: MOST_HANGING, nowMs: () => clock.nowMs })
+  const begin = (count: number, of: Partial<Delivery> = {}): Delivery[] =>
+    Array.from({ length: count }, () => {
+      const delivery = aDelivery({ subscriptionId: newSubscriptionId(), ...of })
+      share.began(delivery)
+      return delivery
+    })
+  const isExceededBy = (subscriptionId: SubscriptionId, tenant = 'acme'): boolean =>
+    share.isExceededBy(aDelivery({ subscriptionId, tenant }))
+  share.noteDuration(aDelivery({ subscriptionId: quick }), 5)
+  return { share, clock, begin, isExceededBy }
+}
+
+test.each([
+  // POSTs in progress, for ms; whether an unknown endpoint and a quick one exceed the share.
+  [3, 10_000, false, false],
+  [4, 999, false, false],
+  [4, 1_000, true, false],
+  [1_000, 999, false, false],
+  [1_000, 10_000, true, false],
+])('with %d POSTs for %d ms, an unknown endpoint exceeds the share: %s; a quick one: %s', (count, ms, ...expected) => {
+  const { clock, begin, isExceededBy } = aShare()
+  begin(count)
+  clock.nowMs += ms
+  expect([isExceededBy(unknown), isExceededBy(quick)]).toEqual(expected)
+  expect(isExceededBy(unknown, 'globex')).toBe(false)
+})
+
+test('an endpoint is known to be quick for a minute, and not while a POST to it hangs', () => {
+  const { share, clock, begin, isExceededBy } = aShare()
+  begin(4)
+  clock.nowMs += 59_999
+  expect(isExceededBy(quick)).toBe(false)
+  const [hanging = aDelivery()] = begin(1, { subscriptionId: quick })
+  share.noteDuration(hanging, 249)
+  clock.nowMs += 1_000
+  expect(isExceededBy(quick)).toBe(true)
+  share.ended(hanging)
+  expect(isExceededBy(quick)).toBe(false)
+  clock.nowMs += 59_001
+  expect(isExceededBy(quick)).toBe(true)
+})
+
+test('a slow result does not show that an endpoint is quick', () => {
+  const { share, clock, begin, isExceededBy } = aShare()
+  begin(4)
+  clock.nowMs += 1_000
+  share.noteDuration(aDelivery({ subscriptionId: unknown }), 250)
+  expect(isExceededBy(unknown)).toBe(true)
+})
+
+test('in any order of starts and ends, an unknown endpoint exceeds the share exactly while more POSTs hang than are allowed', () => {
+  const step = fc.record({ ends: fc.boolean(), at: fc.nat({ max: 20 }), passMs: fc.nat({ max: 600 }) })
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const { share, clock, begin, isExceededBy } = aShare()
+      const posts: { readonly delivery: Delivery; readonly startedAtMs: number }[] = []
+      for (const { ends, at, passMs } of steps) {
+        clock.nowMs += passMs
+        if (ends) for (const { delivery } of posts.splice(at % Math.max(1, posts.length), 1)) share.ended(delivery)
+        else posts.push(...begin(1).map((delivery) => ({ delivery, startedAtMs: clock.nowMs })))
+        const hanging = posts.filter(({ startedAtMs }) => clock.nowMs - startedAtMs >= 1_000)
+        expect(isExceededBy(unknown)).toBe(hanging.length > MOST_HANGING)
+      }
+    }),
+  )
+})

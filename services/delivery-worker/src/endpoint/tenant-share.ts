@@ -1,0 +1,76 @@
+import type { Delivery, DeliveryId, SubscriptionId, Tenant } from '@switchhook/contracts'
+import { LRUCache } from 'lru-cache'
+import type { Clocks } from '../clocks.ts'
+import { QUICK_MS } from './turn-limit.ts'
+
+export interface TenantShareDeps extends Pick<Clocks, 'nowMs'> {
+  /** POSTs of one tenant that may hang in this worker at a time before its endpoints need to be known as quick. */
+  readonly mostHanging: number
+}
+
+/** A POST that takes longer hangs: it keeps a place of a due queue from other deliveries. */
+export const HANGING_MS = 1_000
+/** How long one quick result shows that an endpoint is quick. */
+const KNOWN_QUICK_MS = 60_000
+/** Beyond it, endpoints are forgotten: while their tenant exceeds its share, their next delivery goes through a lane. */
+const MAX_QUICK = 10_000
+
+/** A tenant's POSTs in progress, in the order of their start. */
+interface Posts {
+  readonly recent: Map<DeliveryId, { readonly subscriptionId: SubscriptionId; readonly startedAtMs: number }>
+  readonly hanging: Map<DeliveryId, SubscriptionId>
+}
+
+export type TenantShare = ReturnType<typeof createTenantShare>
+
+/**
+ * Bounds what the hanging POSTs of one tenant take of the worker. Only POSTs that hang count, so the share does not slow a
+ * large tenant whose endpoints are quick. A tenant beyond its share keeps the places of those endpoints that are known to be
+ * quick.
+ */
+export function createTenantShare({ mostHanging, nowMs }: TenantShareDeps) {
+  const tenants = new Map<Tenant, Posts>()
+  const quick = new LRUCache<SubscriptionId, true>({
+    max: MAX_QUICK,
+    ttl: KNOWN_QUICK_MS,
+    ttlResolution: 0,
+    perf: { now: nowMs },
+  })
+
+  function hangingOf(tenant: Tenant): Posts['hanging'] | undefined {
+    const posts = tenants.get(tenant)
+    if (posts === undefined) return undefined
+    for (const [id, { subscriptionId, startedAtMs }] of posts.recent) {
+      if (nowMs() - startedAtMs < HANGING_MS) break
+      posts.recent.delete(id)
+      posts.hanging.set(id, subscriptionId)
+    }
+    return posts.hanging
+  }
+
+  return {
+    /** Whether the delivery may hang although its tenant has used up its share. */
+    isExceededBy: ({ tenant, subscriptionId }: Delivery): boolean => {
+      const hanging = hangingOf(tenant)
+      if (hanging === undefined || hanging.size <= mostHanging) return false
+      return !quick.has(subscriptionId) || [...hanging.values()].includes(subscriptionId)
+    },
+    began: ({ tenant, subscriptionId, deliveryId }: Delivery): void => {
+      const posts = tenants.get(tenant) ?? { recent: new Map(), hanging: new Map() }
+      posts.recent.set(deliveryId, { subscriptionId, startedAtMs: nowMs() })
+      tenants.set(tenant, posts)
+    },
+    /** Does nothing for a POST that has ended before. */
+    ended: ({ tenant, deliveryId }: Delivery): void => {
+      const posts = tenants.get(tenant)
+      if (posts === undefined) return
+      posts.recent.delete(deliveryId)
+      posts.hanging.delete(deliveryId)
+      if (posts.recent.size + posts.hanging.size === 0) tenants.delete(tenant)
+    },
+    /** A quick failure shows it, too: it holds no place. */
+    noteDuration: ({ subscriptionId }: Delivery, durationMs: number): void => {
+      if (durationMs < QUICK_MS) quick.set(subscriptionId, true)
+    },
+  }
+}
