@@ -5,13 +5,13 @@ import type { AddressInfo } from 'node:net'
 import { delimiter, join, resolve } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { readStackOptions, stackEnvironment, startStack, stopStack } from '@switchhook/local'
-import { repository } from '@switchhook/test-servers'
+import { freePort, repository } from '@switchhook/test-servers'
 import { startChangedAnswers } from './changed-answers.ts'
 import { fetchGenerator } from './fetch-generator.ts'
 import { LANGUAGES, type Language } from './languages.ts'
 import { runStep } from './run-step.ts'
 import { runSchemathesis } from './schemathesis.ts'
-import { freePort, tryReceiver } from './try-receiver.ts'
+import { tryReceiver } from './try-receiver.ts'
 
 const BUILD_MINUTES = 8
 const RUN_MINUTES = 2
@@ -98,7 +98,10 @@ const hook = createServer((request, response) => {
   })()
 })
 await once(hook.listen(0, '127.0.0.1'), 'listening')
-const changed = await startChangedAnswers(api, JSON.parse(readFileSync(documentFile, 'utf8')) as never)
+const document = JSON.parse(readFileSync(documentFile, 'utf8')) as never
+const changed = await startChangedAnswers(api, document)
+/** A whole program can run against this one, because it keeps the values that the programs check. */
+const later = await startChangedAnswers(api, document, ['state', 'status', 'statusCode', 'eventTypes', 'code'])
 try {
   const run = {
     API: api,
@@ -118,6 +121,9 @@ try {
     if (!built || script === undefined) continue
     await report(`${language.name}: every step of the program`, async () => {
       await runStep(script, folder, { ...build, ...run }, RUN_MINUTES)
+    })
+    await report(`${language.name}: every step, with fields and values of a later version`, async () => {
+      await runStep(script, folder, { ...build, ...run, API: later.url }, RUN_MINUTES)
     })
     const { example, marks = '', receiver } = language
     if (example === undefined) continue
@@ -143,6 +149,7 @@ try {
   }
 } finally {
   changed.close()
+  later.close()
   hook.close()
   await stop()
 }
