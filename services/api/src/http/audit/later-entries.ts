@@ -59,7 +59,7 @@ export function openLaterEntries(
       gathered.add([tenant, entry])
     },
     /** Resolves once the entries so far are stored or given up. */
-    async stored(): Promise<void> {
+    stored: async (): Promise<void> => {
       gathered.flush()
       await storing
     },
