@@ -15,8 +15,6 @@ export interface LogBufferDeps {
 }
 
 const LIMITS = {
-  /** How long an event waits at most for others to share its write. */
-  flushMs: 50,
   /** The weight of the events that triggers an immediate write; also the size of a write. An entry weighs 1, as does a KiB of data. */
   batch: 2_000,
   /**
@@ -97,7 +95,6 @@ export function createLogBuffer(deps: LogBufferDeps, limits = LIMITS) {
   }
 
   const gathered = createBatch({
-    waitMs: limits.flushMs,
     maxWeight: limits.batch,
     weightOf,
     write(batch: readonly LoggedEvent[]) {

@@ -6,8 +6,6 @@ import type { AuditStore, NewAuditEntry } from '@switchhook/store'
 const MAX_WAITING = 10_000
 /** Redis serves nothing else during a call: about 0.1 ms for so many entries. */
 const MAX_AT_ONCE = 25
-/** A call costs Redis ten times as much as an entry in it. */
-const GATHER_MS = 50
 
 /**
  * Stores the audit entries of commands after their answers, because a command must not wait for one more round trip. An
@@ -22,8 +20,8 @@ export function openLaterEntries(
   let count = 0
   let dropped = 0
   let storing: Promise<void> | undefined
+  // A call costs Redis ten times as much as an entry in it.
   const gathered = createBatch({
-    waitMs: GATHER_MS,
     // `count` bounds them.
     maxWeight: Infinity,
     write(all: readonly (readonly [Tenant, NewAuditEntry])[]) {
@@ -61,7 +59,7 @@ export function openLaterEntries(
       gathered.add([tenant, entry])
     },
     /** Resolves once the entries so far are stored or given up. */
-    async stored(): Promise<void> {
+    stored: async (): Promise<void> => {
       gathered.flush()
       await storing
     },
