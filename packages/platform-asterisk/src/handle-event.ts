@@ -30,6 +30,20 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
   /** Channels that arrived here, until Asterisk repeats our mark in their events. */
   const arrived = new LRUCache<string, SessionName>({ max: ARRIVALS_REMEMBERED })
 
+  /** Transfers that phones have asked for. Their events come twice, because the phones' endpoints are subscribed to. */
+  const asked = new LRUCache<string, true>({ max: ARRIVALS_REMEMBERED })
+
+  async function once(
+    { channel, at }: Extract<PbxEvent, { kind: 'phone-transfers' | 'phone-joins' }>,
+    work: () => Promise<void>,
+  ) {
+    const transfer = `${channel.id} ${at}`
+    if (asked.has(transfer)) return
+    await work()
+    // Last: an event that could not be stored is handled again.
+    asked.set(transfer, true)
+  }
+
   const sessionOf = (channel: AriChannel): SessionName | undefined => readMark(app, channel) ?? arrived.get(channel.id)
 
   async function callOf(channel: AriChannel): Promise<SessionName | undefined> {
@@ -129,9 +143,9 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
       case 'line-opens':
         return lineOpens(event)
       case 'phone-transfers':
-        return phoneTransfers(event)
+        return once(event, () => phoneTransfers(event))
       case 'phone-joins':
-        return phoneJoins(event)
+        return once(event, () => phoneJoins(event))
       case 'device': {
         const agent = agents.atEndpoint(event.endpoint)
         if (agent !== undefined) await devices.set(agent.tenant, agent.agentUri, event.online)

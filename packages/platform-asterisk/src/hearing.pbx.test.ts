@@ -126,6 +126,18 @@ describeWithAsterisk('who hears whom on a real Asterisk, within 300 ms of the st
       await people.expectTalking(['bob+pstn'])
     })
 
+    test('a phone that transfers is told once what becomes of it', async () => {
+      const before = phone('alice').transferResults.length
+      const callId = await people.answered()
+      phone('alice').transfer('8102')
+      await people.inState(callId, alerting, people.on.bob)
+      await people.answer(callId, people.on.bob)
+      await people.expectTalking(['bob+pstn'])
+      const told = () => phone('alice').transferResults.slice(before)
+      await people.on.until(() => told().length > 1)
+      expect(told()).toEqual(['SIP/2.0 100 Trying', 'SIP/2.0 200 OK'])
+    })
+
     test.each([
       ['a blind transfer', (callId: CallId) => people.transfer(callId, '+15550101')],
       ['a transfer at the phone', async () => phone('alice').transfer('+15550101')],
@@ -153,6 +165,18 @@ describeWithAsterisk('who hears whom on a real Asterisk, within 300 ms of the st
         await people.expectTalking([])
       },
     )
+
+    test.each<[string, (callId: CallId) => Promise<unknown> | void, number]>([
+      ['the customer hangs up', (callId) => people.on.hangupRemotely(callId), 5],
+      ['the phone is unplugged', () => phone('alice').die(), 10],
+      ['the phone is cut off by Asterisk', () => lab().endChannelOf('alice', '44'), 10],
+    ])('while a call rings %s: it ends for both', async (_way, end, endReason) => {
+      const callId = await people.ringing()
+      await end(callId)
+      expect(await people.inState(callId, ended)).toMatchObject({ endReason })
+      await people.on.until(async () => (await lab().world().channels()).length === 0)
+      await people.expectTalking([])
+    })
 
     test.each(ways)('a phone that %s ends its call on hold', async (_way, leave, endReason) => {
       const callId = await people.answered()
@@ -273,6 +297,20 @@ describeWithAsterisk('who hears whom on a real Asterisk, within 300 ms of the st
     }
 
     describe.each(Object.keys(transfers))('while the target of %s rings', (kind) => {
+      test.each<[string, (ringsIn: CallId) => Promise<unknown> | void]>([
+        ['declines by command', (ringsIn) => people.on.platform.hangup(people.leg(ringsIn, people.on.bob))],
+        ['is unplugged', () => phone('bob').die()],
+        ['is cut off by Asterisk', () => lab().endChannelOf('bob', '44')],
+      ])('the target %s: the customer talks to the agent again', async (_way, fail) => {
+        const callId = await people.answered()
+        const ringsIn = (await transfers[kind]?.(callId)) ?? callId
+        await people.inState(ringsIn, alerting, people.on.bob)
+        await fail(ringsIn)
+        await people.inState(ringsIn, ended, people.on.bob)
+        await people.inState(callId, connected)
+        await people.expectTalking(['alice+pstn'])
+      })
+
       test.each(ways)('the phone %s: the customer waits, and talks to the target who answers', async (way, leave) => {
         const callId = await people.answered()
         const ringsIn = await transfers[kind]?.(callId)

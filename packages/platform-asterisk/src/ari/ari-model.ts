@@ -26,6 +26,7 @@ export interface AriEndpoint {
 /** The fields of any event that the adapter reads, all optional because they come from outside. */
 export interface AriEvent {
   readonly type: string
+  readonly timestamp?: string
   readonly asterisk_id?: string
   readonly channel?: AriChannel
   readonly endpoint?: AriEndpoint
@@ -40,6 +41,8 @@ export interface AriEvent {
     readonly requested_destination?: { readonly destination?: string }
     readonly destination_channel?: AriChannel
   }
+  /** Of `ChannelTransfer`: what we have told the phone. Absent: the phone asks for the transfer. */
+  readonly state?: string
   readonly referred_by?: { readonly source_channel?: AriChannel }
 }
 

@@ -77,6 +77,16 @@ test.each<[string, AriEvent, PbxEvent | undefined]>([
     { kind: 'phone-transfers', channel: up, target: '8102' },
   ],
   [
+    'has been told that its transfer has failed',
+    {
+      type: 'ChannelTransfer',
+      refer_to: { requested_destination: { destination: '8102' } },
+      referred_by: { source_channel: up },
+      state: 'channel_declined',
+    },
+    undefined,
+  ],
+  [
     'is transferred at the phone to its other call',
     { type: 'ChannelTransfer', refer_to: { destination_channel: ringing }, referred_by: { source_channel: up } },
     { kind: 'phone-joins', channel: up, other: ringing },

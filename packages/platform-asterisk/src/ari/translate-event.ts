@@ -68,13 +68,14 @@ function progress({ dialstatus, peer: channel }: AriEvent) {
   return { kind: 'channel', channel, input: { kind: 'ringing', channelId: channel.id } } as const
 }
 
-function phoneTransfer({ referred_by, refer_to }: AriEvent) {
+function phoneTransfer({ referred_by, refer_to, state, timestamp: at }: AriEvent) {
   const channel = referred_by?.source_channel
-  if (channel === undefined) return undefined
+  // Asterisk repeats the event with what we tell the phone. Taken for a request, it would begin the transfer again.
+  if (channel === undefined || state !== undefined) return undefined
   const other = refer_to?.destination_channel
   // An attended transfer of the call on `channel` to the party on `other`, which is a channel of the same phone.
-  if (other !== undefined) return { kind: 'phone-joins', channel, other } as const
+  if (other !== undefined) return { kind: 'phone-joins', at, channel, other } as const
   const target = refer_to?.requested_destination?.destination ?? null
   // A blind transfer to a number. `target` null: a transfer of another kind.
-  return { kind: 'phone-transfers', channel, target } as const
+  return { kind: 'phone-transfers', at, channel, target } as const
 }
