@@ -278,9 +278,9 @@ test.each(PARTS)(
     const failed: string[] = []
     const run = (step: 'during' | 'after') =>
       Promise.all(
-        prepared.map(({ name, row }) =>
-          row?.[step]?.().catch((error: unknown) => failed.push(`${name}, ${step} the outage: ${String(error)}`)),
-        ),
+        prepared.map(async ({ name, row }) => {
+          await row?.[step]?.().catch((error: unknown) => failed.push(`${name}, ${step} the outage: ${String(error)}`))
+        }),
       )
     await Promise.all([takeAway({ stack }, { target: part, forMs: AWAY_MS }), sleep(1_000).then(() => run('during'))])
     await run('after')
