@@ -6,6 +6,7 @@ import type { EndpointState } from '../endpoint/recent-looks.ts'
 import type { Limits } from '../limits/limits.ts'
 import { SENT_AT_ONCE, type SendHeldDeps, sendHeld } from '../limits/send-held.ts'
 import { concludeReceived, type RecordOutcomeDeps, recordOutcome } from './conclude-received.ts'
+import type { createParkExcess } from './park-excess.ts'
 import { type LookPlan, planLook, TICK_MS } from './plan-look.ts'
 import { createWithdrawHeld } from './withdraw-held.ts'
 
@@ -16,10 +17,13 @@ export interface HeldLooksDeps extends SendHeldDeps, RecordOutcomeDeps {
   /** Publishes a delivery for workers that have nothing else to do. */
   readonly publish: SendHeldDeps['publish']
   readonly limits: Pick<Limits, 'passOn'>
+  /** Parks held deliveries beyond a limit. */
+  readonly parkExcess: ReturnType<typeof createParkExcess>
   /** Publishes the notices of a tenant's subscriptions whose held deliveries come near their limit. */
   readonly noticeLimit: (tenant: Endpoint['tenant']) => Promise<void>
   /** How many deliveries wait in the backlog queue, and in the queues of what is due. */
   readonly waiting: () => Promise<{ readonly backlog: number; readonly due: number }>
+  readonly now: () => number
   readonly log: Pick<Logger, 'warn'>
 }
 
@@ -64,8 +68,7 @@ interface Room {
  * Resolves to when to look again, in ms; undefined: as usual.
  */
 export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | undefined> {
-  const { worker, held, looks, log } = deps
-  const { now } = worker
+  const { held, looks, now, log } = deps
   /** How many deliveries the next look publishes, of subscriptions that no longer hold them. */
   const paces = new LRUCache<SubscriptionId, number>({
     max: MAX_PACES,
@@ -96,7 +99,7 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
         // Otherwise it has gone on.
         else if (message !== undefined) {
           const { beganAtMs, endsAtMs } = leaseTimes(lease)
-          await concludeReceived(worker, message.delivery, {
+          await concludeReceived(deps, message.delivery, {
             attempt: message.delivery.attempt + 1,
             at: new Date(beganAtMs).toISOString(),
             durationMs: endsAtMs - beganAtMs,
@@ -105,7 +108,7 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
         }
         await held.remove(subscriptionId, 'leased', [entry])
         // Its entry may be missing, if another worker has held it again and died. The lease would have counted as one.
-        await worker.listAgain({ deliveryId, tenant, subscriptionId })
+        await deps.listAgain({ deliveryId, tenant, subscriptionId })
       }),
     )
     return lapsed.length < LAPSED_AT_ONCE
@@ -118,7 +121,7 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
     if (!(await endLapsed(look))) return 0
     // Those that a worker has claimed because of a limit, and has not parked.
     const unparked = await held.unparked(id, LAPSED_AT_ONCE)
-    if (unparked.length > 0) await worker.parkExcess([{ ...look, entries: unparked }])
+    if (unparked.length > 0) await deps.parkExcess([{ ...look, entries: unparked }])
     if (unparked.length === LAPSED_AT_ONCE) return 0
     await deps.noticeLimit(look.tenant)
     const plan = planLook(endpoint, await held.next(id))

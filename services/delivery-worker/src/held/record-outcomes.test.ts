@@ -1,6 +1,6 @@
 import { newEventId } from '@switchhook/contracts'
 import { aDelivery } from '../testing/deliveries.ts'
-import { deliverDeps } from '../testing/delivering.ts'
+import { heldParts } from '../testing/delivering.ts'
 import { createRecordOutcomes } from './record-outcomes.ts'
 
 /*
@@ -14,11 +14,10 @@ function recordAgain(present: { readonly lease?: string; readonly isListed?: tru
   const leased = new Map(present.lease === undefined ? [] : [[deliveryId, present.lease]])
   const held = new Set(present.isListed ? [deliveryId] : [])
   const record = createRecordOutcomes({
-    worker: deliverDeps({
-      listAgain: async () => {
-        if (!leased.has(deliveryId)) held.add(deliveryId)
-      },
-    }),
+    ...heldParts(),
+    listAgain: async () => {
+      if (!leased.has(deliveryId)) held.add(deliveryId)
+    },
     held: {
       read: async () => [{ delivery, dueAtMs: 0 }],
       remove: async (_id, _list, entries) => {

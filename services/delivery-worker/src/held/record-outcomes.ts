@@ -11,7 +11,7 @@ export const CONCURRENT_BATCHES = 10
 
 /** Records what clients report of deliveries that they have received: each outcome takes the steps that follow a POST. */
 export function createRecordOutcomes(deps: RecordOutcomesDeps) {
-  const { worker, held, outcomes } = deps
+  const { held, outcomes, listAgain } = deps
 
   return async ({ batchId, subscriptionId, items }: OutcomeBatch): Promise<void> => {
     const ids = items.map(({ deliveryId }) => deliveryId)
@@ -25,7 +25,7 @@ export function createRecordOutcomes(deps: RecordOutcomesDeps) {
     const mayBeHeld = messages.flatMap((message, i) =>
       message === undefined || items[i]?.outcome.kind === 'delivered' ? [] : [message.delivery],
     )
-    await Promise.all(mayBeHeld.map((delivery) => worker.listAgain(delivery)))
+    await Promise.all(mayBeHeld.map((delivery) => listAgain(delivery)))
     await outcomes.recorded(batchId)
   }
 }
