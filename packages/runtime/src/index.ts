@@ -1,7 +1,7 @@
 export * from './backoff.ts'
 export { createBatch } from './batch.ts'
 export * from './certificate-error.ts'
-export { type ClockWatch, startClockWatch } from './clock-watch.ts'
+export { type ClockWatch, MAX_EVENT_SKEW_MS, startClockWatch } from './clock-watch.ts'
 export * from './config/common-fields.ts'
 export * from './config/config.ts'
 export * from './config/connection-fields.ts'
