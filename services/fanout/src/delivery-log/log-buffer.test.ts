@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import { newEventId, newSubscriptionId, Unavailable } from '@switchhook/contracts'
+import { atSharedWake } from '@switchhook/runtime'
 import type { LoggedEvent } from '@switchhook/store'
 import { eventually } from '@switchhook/testkit'
 import { createLogBuffer } from './log-buffer.ts'
 
-const LIMITS = { flushMs: 5, batch: 20, most: 60, retryMs: 5 }
+const LIMITS = { batch: 20, most: 60, retryMs: 5 }
 
 const anEvent = (deliveries = 1): LoggedEvent => ({
   eventId: newEventId(),
@@ -17,7 +18,11 @@ const anEvent = (deliveries = 1): LoggedEvent => ({
 })
 
 /** A buffer on top of the given store. */
-function aBuffer(store: (batch: readonly LoggedEvent[]) => Promise<void>, limits: Partial<typeof LIMITS> = {}) {
+function aBuffer(
+  store: (batch: readonly LoggedEvent[]) => Promise<void>,
+  limits: Partial<typeof LIMITS> = {},
+  gather = atSharedWake,
+) {
   const written: (readonly LoggedEvent[])[] = []
   const warnings: string[] = []
   const drops: number[] = []
@@ -33,12 +38,15 @@ function aBuffer(store: (batch: readonly LoggedEvent[]) => Promise<void>, limits
       log: { warn: (message) => void warnings.push(message) },
     },
     { ...LIMITS, ...limits },
+    gather,
   )
   const dropped = (): number => drops.reduce((sum, entries) => sum + entries, 0)
   return { buffer, written, warnings, dropped }
 }
 
 const works = () => Promise.resolve()
+/** Gathered events are not written. */
+const never = () => {}
 
 test('events that arrive together are written together, in order', async () => {
   const { buffer, written } = aBuffer(works)
@@ -49,7 +57,7 @@ test('events that arrive together are written together, in order', async () => {
 })
 
 test('a full batch is written immediately, and exceeds the batch size by its last event at most', async () => {
-  const { buffer, written } = aBuffer(works, { flushMs: 60_000 })
+  const { buffer, written } = aBuffer(works, {}, never)
   const events = Array.from({ length: 25 }, () => anEvent())
   for (const event of events) buffer.add(event)
   await eventually(() => expect(written.flat()).toHaveLength(20))
@@ -141,13 +149,13 @@ test('an event larger than the limit is written', async () => {
 })
 
 test('closing writes the remaining events, and ends even if that fails', async () => {
-  const { buffer, written } = aBuffer(works, { flushMs: 60_000 })
+  const { buffer, written } = aBuffer(works, {}, never)
   const event = anEvent()
   buffer.add(event)
   await buffer.close()
   expect(written).toEqual([[event]])
 
-  const away = aBuffer(() => Promise.reject(new Unavailable('redis', 'away')), { flushMs: 60_000 })
+  const away = aBuffer(() => Promise.reject(new Unavailable('redis', 'away')), {}, never)
   away.buffer.add(event)
   await away.buffer.close()
   expect(away.written).toEqual([])

@@ -1,5 +1,5 @@
 import { Unavailable } from '@switchhook/contracts'
-import { type Logger, startPoll } from '@switchhook/runtime'
+import { atSharedWake, type Logger, startPoll } from '@switchhook/runtime'
 import type { LoggedEvent } from '@switchhook/store'
 
 export interface LogBufferDeps {
@@ -14,8 +14,6 @@ export interface LogBufferDeps {
 }
 
 const LIMITS = {
-  /** How long an event waits at most for others to share its write. */
-  flushMs: 50,
   /** The weight of the events that triggers an immediate write; also the size of a write. An entry weighs 1, as does a KiB of data. */
   batch: 2_000,
   /**
@@ -26,14 +24,21 @@ const LIMITS = {
   retryMs: 1_000,
 }
 
+/** Each event announces its write, so an idle buffer has nothing to look for. */
+const REST_MS = 60_000
+
 /** At most one log line per this time. */
 const LOG_INTERVAL_MS = 30_000
 
-/** Buffers the delivery log's entries on their way to the store. No caller waits for a write; memory is bounded by the limits. */
-export function createLogBuffer(deps: LogBufferDeps, limits = LIMITS) {
+/**
+ * Buffers the delivery log's entries on their way to the store. No caller waits for a write; memory is bounded by the limits.
+ * @param gather when gathered events are written
+ */
+export function createLogBuffer(deps: LogBufferDeps, limits = LIMITS, gather = atSharedWake) {
   const events: LoggedEvent[] = []
   let held = 0
   let hasFailed = false
+  let isGathering = false
   let loggedAt = -Infinity
 
   function drop(entries: number, error?: unknown): void {
@@ -66,11 +71,16 @@ export function createLogBuffer(deps: LogBufferDeps, limits = LIMITS) {
   /** Resolves to the next pause; undefined for the usual one. */
   async function flush(): Promise<number | undefined> {
     const batch = take(limits.batch)
-    if (batch.length === 0) return undefined
+    if (batch.length === 0) {
+      hasFailed = false
+      return undefined
+    }
     try {
       await writeAll(batch)
       hasFailed = false
-      return held >= limits.batch ? 0 : undefined
+      if (held >= limits.batch) return 0
+      if (held > 0) writeSoon()
+      return undefined
     } catch (error) {
       hasFailed = true
       if (error instanceof Unavailable) {
@@ -94,13 +104,24 @@ export function createLogBuffer(deps: LogBufferDeps, limits = LIMITS) {
     if (refusals.length > 0) throw refusals[0]
   }
 
-  const poll = startPoll(limits.flushMs, flush)
+  function writeSoon(): void {
+    if (isGathering) return
+    isGathering = true
+    gather(() => {
+      isGathering = false
+      // After a failure, the retry writes everything.
+      if (!hasFailed) poll.wake()
+    })
+  }
+
+  const poll = startPoll(REST_MS, flush)
   return {
     add(event: LoggedEvent): void {
       events.push(event)
       held += weightOf(event)
       makeRoom()
-      if (held >= limits.batch && !hasFailed) poll.wake()
+      if (held < limits.batch) writeSoon()
+      else if (!hasFailed) poll.wake()
     },
     /** Tries once to write the remaining entries. */
     async close(): Promise<void> {

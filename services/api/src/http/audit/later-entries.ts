@@ -1,14 +1,11 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Tenant } from '@switchhook/contracts'
-import { getOrCreate, type Logger } from '@switchhook/runtime'
+import { getOrCreate, type Logger, sharedWake } from '@switchhook/runtime'
 import type { AuditStore, NewAuditEntry } from '@switchhook/store'
 
 /** Bounds the memory while Redis is slow: about 5 MB. */
 const MAX_WAITING = 10_000
 /** Redis serves nothing else during a call: about 0.1 ms for so many entries. */
 const MAX_AT_ONCE = 25
-/** A call costs Redis ten times as much as an entry in it. */
-const GATHER_MS = 50
 
 /**
  * Stores the audit entries of commands after their answers, because a command must not wait for one more round trip. An
@@ -26,7 +23,8 @@ export function openLaterEntries(
 
   async function storeAll(): Promise<void> {
     while (waiting.size > 0) {
-      await delay(GATHER_MS)
+      // A call costs Redis ten times as much as an entry in it.
+      await sharedWake()
       const gathered = waiting
       waiting = new Map()
       await store(gathered)
