@@ -52,7 +52,7 @@ interface Admitted {
   readonly limited?: Subscription
 }
 
-export interface Settled {
+interface Settled {
   readonly kind: 'settled'
   readonly delivery: Delivery
   /** The endpoint's noted rejections, as in `BreakerStore.look`. */
