@@ -1,11 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Unavailable } from '@switchhook/contracts'
-import { atSharedWake, type Logger, startPoll } from '@switchhook/runtime'
+import { createBatch, type Logger } from '@switchhook/runtime'
 import type { LoggedEvent } from '@switchhook/store'
 
 export interface LogBufferDeps {
   /**
-   * Called one after the other with the same events, and repeated while the store is away. If one refuses the events, the
-   * next ones still get them.
+   * Begun in this order with the same events, so that they share a write to Redis, and repeated while the store is away. If
+   * one refuses the events, the others still get them.
    */
   readonly writes: readonly ((events: readonly LoggedEvent[]) => Promise<void>)[]
   /** Called with the number of entries (events and their deliveries) that the log will not contain. */
@@ -24,21 +25,15 @@ const LIMITS = {
   retryMs: 1_000,
 }
 
-/** Each event announces its write, so an idle buffer has nothing to look for. */
-const REST_MS = 60_000
-
 /** At most one log line per this time. */
 const LOG_INTERVAL_MS = 30_000
 
-/**
- * Buffers the delivery log's entries on their way to the store. No caller waits for a write; memory is bounded by the limits.
- * @param gather when gathered events are written
- */
-export function createLogBuffer(deps: LogBufferDeps, limits = LIMITS, gather = atSharedWake) {
+/** Buffers the delivery log's entries on their way to the store. No caller waits for a write; memory is bounded by the limits. */
+export function createLogBuffer(deps: LogBufferDeps, limits = LIMITS) {
   const events: LoggedEvent[] = []
+  const closing = new AbortController()
   let held = 0
-  let hasFailed = false
-  let isGathering = false
+  let writing: Promise<void> | undefined
   let loggedAt = -Infinity
 
   function drop(entries: number, error?: unknown): void {
@@ -68,67 +63,49 @@ export function createLogBuffer(deps: LogBufferDeps, limits = LIMITS, gather = a
     return taken
   }
 
-  /** Resolves to the next pause; undefined for the usual one. */
-  async function flush(): Promise<number | undefined> {
-    const batch = take(limits.batch)
-    if (batch.length === 0) {
-      hasFailed = false
-      return undefined
+  /** Writes what has been gathered. Meanwhile further events are added; those of one write share it. */
+  async function writeEvents(): Promise<void> {
+    while (events.length > 0) {
+      const batch = take(limits.batch)
+      try {
+        await writeAll(batch)
+      } catch (error) {
+        if (!(error instanceof Unavailable) || closing.signal.aborted) drop(sumOf(batch, entriesOf), error)
+        else {
+          events.unshift(...batch)
+          held += sumOf(batch, weightOf)
+          makeRoom()
+          await sleep(limits.retryMs, undefined, { signal: closing.signal }).catch(() => {})
+        }
+      }
     }
-    try {
-      await writeAll(batch)
-      hasFailed = false
-      if (held >= limits.batch) return 0
-      if (held > 0) writeSoon()
-      return undefined
-    } catch (error) {
-      hasFailed = true
-      if (error instanceof Unavailable) {
-        events.unshift(...batch)
-        held += sumOf(batch, weightOf)
-        makeRoom()
-      } else drop(sumOf(batch, entriesOf), error)
-      return limits.retryMs
-    }
+    writing = undefined
   }
 
-  /** @throws the first refusal, after every write was tried */
+  /** @throws Unavailable if a write was not carried out, or else the first refusal, after every write has ended */
   async function writeAll(batch: readonly LoggedEvent[]): Promise<void> {
-    const refusals: unknown[] = []
-    for (const write of deps.writes) {
-      await write(batch).catch((error: unknown) => {
-        if (error instanceof Unavailable) throw error
-        refusals.push(error)
-      })
-    }
-    if (refusals.length > 0) throw refusals[0]
+    const ended = await Promise.allSettled(deps.writes.map((write) => write(batch)))
+    const failures: unknown[] = ended.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
+    if (failures.length > 0) throw failures.find((error) => error instanceof Unavailable) ?? failures[0]
   }
 
-  function writeSoon(): void {
-    if (isGathering) return
-    isGathering = true
-    gather(() => {
-      isGathering = false
-      // After a failure, the retry writes everything.
-      if (!hasFailed) poll.wake()
-    })
-  }
-
-  const poll = startPoll(REST_MS, flush)
-  return {
-    add(event: LoggedEvent): void {
-      events.push(event)
-      held += weightOf(event)
+  const gathered = createBatch({
+    maxWeight: limits.batch,
+    weightOf,
+    write(batch: readonly LoggedEvent[]) {
+      events.push(...batch)
+      held += sumOf(batch, weightOf)
       makeRoom()
-      if (held < limits.batch) writeSoon()
-      else if (!hasFailed) poll.wake()
+      writing ??= writeEvents()
     },
+  })
+  return {
+    add: gathered.add,
     /** Tries once to write the remaining entries. */
     async close(): Promise<void> {
-      await poll.stop()
-      const rest = events.splice(0)
-      held = 0
-      if (rest.length > 0) await writeAll(rest).catch((error: unknown) => drop(sumOf(rest, entriesOf), error))
+      closing.abort()
+      gathered.flush()
+      await writing
     },
   }
 }
