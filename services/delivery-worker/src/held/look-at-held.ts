@@ -18,6 +18,7 @@ export interface HeldLooksDeps extends SendHeldDeps, EndLeasesDeps {
   readonly noticeLimit: (tenant: Endpoint['tenant']) => Promise<void>
   /** How many deliveries wait in the backlog queue, and in the queues of what is due. */
   readonly waiting: () => Promise<{ readonly backlog: number; readonly due: number }>
+  readonly now: () => number
   readonly log: Pick<Logger, 'warn'>
 }
 
@@ -67,7 +68,7 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
     max: MAX_PACES,
     ttl: PACE_MEMORY_MS,
     ttlResolution: 0,
-    perf: { now: deps.worker.now },
+    perf: { now: deps.now },
   })
   const withdraw = createWithdrawHeld(deps)
   const endLeases = createEndLeases(deps)
