@@ -4,8 +4,6 @@ import type { DeliveryState, LiveAttempt, LiveAttemptStore } from '@switchhook/s
 import type { Decision } from '../policy/decide.ts'
 import type { Concluded } from './listener.ts'
 
-/** How long attempts are gathered for one write. */
-const GATHER_MS = 100
 /** Of one tenant in one write. The rest is left out and counted. */
 const MAX_OF_TENANT = 200
 /** Of all tenants. Bounds the memory: an attempt keeps the body of its delivery until it is written. */
@@ -20,7 +18,6 @@ const ATTEMPT_BYTES = 1_000
 export function createLiveReports({ publish }: Pick<LiveAttemptStore, 'publish'>, log: Pick<Logger, 'debug'>) {
   const listened = new Set<Tenant>()
   const gathered = createBatch({
-    waitMs: GATHER_MS,
     maxWeight: MAX_GATHERED_BYTES,
     weightOf: ([{ body }]: Parameters<typeof liveAttemptOf>) => body.length + ATTEMPT_BYTES,
     write: publishAll,
