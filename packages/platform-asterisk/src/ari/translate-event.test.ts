@@ -4,6 +4,8 @@ import { parseEvent } from './ari-model.ts'
 import { arrivedCallId, markOf, readMark } from './channel-mark.ts'
 import { type PbxEvent, translateEvent } from './translate-event.ts'
 
+const AT = '2026-01-01T00:00:00.000+0000'
+
 const channel = (state: string, channelvars: Record<string, string> = {}): AriChannel => ({
   id: 'c-1',
   name: 'PJSIP/alice-00000001',
@@ -71,15 +73,17 @@ test.each<[string, AriEvent, PbxEvent | undefined]>([
     'is transferred at the phone',
     {
       type: 'ChannelTransfer',
+      timestamp: AT,
       refer_to: { requested_destination: { destination: '8102' } },
       referred_by: { source_channel: up },
     },
-    { kind: 'phone-transfers', channel: up, target: '8102' },
+    { kind: 'phone-transfers', at: AT, channel: up, target: '8102' },
   ],
   [
     'has been told that its transfer has failed',
     {
       type: 'ChannelTransfer',
+      timestamp: AT,
       refer_to: { requested_destination: { destination: '8102' } },
       referred_by: { source_channel: up },
       state: 'channel_declined',
@@ -88,17 +92,23 @@ test.each<[string, AriEvent, PbxEvent | undefined]>([
   ],
   [
     'is transferred at the phone to its other call',
-    { type: 'ChannelTransfer', refer_to: { destination_channel: ringing }, referred_by: { source_channel: up } },
-    { kind: 'phone-joins', channel: up, other: ringing },
+    {
+      type: 'ChannelTransfer',
+      timestamp: AT,
+      refer_to: { destination_channel: ringing },
+      referred_by: { source_channel: up },
+    },
+    { kind: 'phone-joins', at: AT, channel: up, other: ringing },
   ],
   [
     'is transferred at the phone to a call that Asterisk does not know',
     {
       type: 'ChannelTransfer',
+      timestamp: AT,
       refer_to: { requested_destination: { protocol_id: 'call@elsewhere' } } as object,
       referred_by: { source_channel: up },
     },
-    { kind: 'phone-transfers', channel: up, target: null },
+    { kind: 'phone-transfers', at: AT, channel: up, target: null },
   ],
   [
     'opens the line of an agent',

@@ -26,7 +26,7 @@ export interface IsolationDeps extends TenantShareDeps {
 export type Need = 'nothing' | 'turn' | 'probe'
 
 /** What runs in a turn, if it needs one. `Found` is the result of its look. */
-interface TurnWork<Found> {
+export interface TurnWork<Found> {
   /** Runs before the wait for a turn, so that a delivery that needs none is not delayed. */
   readonly look: () => Promise<Found>
   readonly needs: (found: Found) => Need
