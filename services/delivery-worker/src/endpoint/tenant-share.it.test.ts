@@ -40,6 +40,6 @@ test('a tenant whose endpoints answer one retry in four and hang otherwise delay
   for (const [n, path] of harmful.entries())
     receiver.answer(path, (_, index) => ((n + index) % 4 === 0 ? { status: 204 } : { instead: 'hang' }))
 
-  expect(await greatestMs(calm)).toBeLessThan(1_000)
-  expect(await greatestMs(harmful)).toBeLessThan(1_000)
+  const calmMs = await greatestMs(calm)
+  expect((await greatestMs(harmful)) - calmMs).toBeLessThan(TIMEOUT_MS / 2)
 })
