@@ -114,7 +114,9 @@ export async function look(worker: DeliverDeps, { due, made }: DueMessage): Prom
 /** A probe needs no turn: it is the one POST that decides about all the others. */
 export function needOf(looked: Looked): Need {
   if (looked.kind !== 'sendable') return 'nothing'
-  return looked.before.probe === undefined ? 'turn' : 'probe'
+  const { probe, health } = looked.before
+  if (probe !== undefined) return 'probe'
+  return health.recentHangs > 0 ? 'lane' : 'turn'
 }
 
 export async function giveUpProbe({ breaker }: DeliverDeps, looked: Looked): Promise<void> {
@@ -262,7 +264,7 @@ async function secure(
 async function noteOutcome({ breaker }: DeliverDeps, result: Made | NotMade): Promise<void> {
   if (result.kind === 'not-made' || result.before === null || result.isNoted === true) return
   try {
-    await breaker.note(result.delivery, result.outcome, result.before)
+    await breaker.note(result.delivery, result.outcome, result.before, result.attempt.durationMs)
     result.isNoted = true
   } catch {}
 }
