@@ -71,6 +71,7 @@ export default {
       displayName: 'pbx',
       testMatch: ['**/src/**/*.pbx.test.ts'],
       globalSetup: '<rootDir>/tools/pbx/src/jest/find-asterisk.ts',
+      globalTeardown: '<rootDir>/tests/jest/leave-run.mjs',
     },
     { ...common, ...ownRun, displayName: 'cluster', testMatch: ['**/src/**/*.cluster.test.ts'] },
   ],

@@ -128,6 +128,20 @@ describeWithAsterisk('faults of a real Asterisk', (lab) => {
     await on.until(() => phone('alice').calls.length === 0)
   })
 
+  test('a call that the dialplan does not hand over is neither counted nor ended', async () => {
+    phone('alice').dial('*43')
+    await on.until(() => phone('alice').calls.some(({ isTalking }) => isTalking))
+    const before = on.unknown.length
+    on.cutOff(true)
+    await on.until(() => on.platform.link !== 'connected')
+    on.cutOff(false)
+    await on.until(() => on.unknown.length >= before + 2)
+    expect(on.unknown.slice(before)).toEqual([0, 0])
+    expect(phone('alice').calls).toEqual([{ isTalking: true }])
+    expect(observer.reports()).toEqual([])
+    phone('alice').hangup()
+  })
+
   test('the agent does not answer the phone: the customer is not called', async () => {
     phone('alice').ignoreRequestsToAnswer(true)
     const before = lab().world().seen.length

@@ -170,6 +170,91 @@ describeWithAsterisk('who hears whom on a real Asterisk, within 300 ms of the st
       await people.expectTalking([])
     })
 
+    describe('with a second call, and the first one on hold', () => {
+      let first: CallId
+      let second: CallId
+      beforeEach(async () => {
+        first = await people.answered()
+        second = await people.ringing()
+        await people.on.platform.answer({ ...people.leg(second), holdFirst: [first] })
+        await people.inState(second, connected)
+        await people.expectTalking(['alice+pstn'], ['pstn'])
+      })
+      const resume = (callId: CallId) => people.on.platform.resume({ ...people.leg(callId), holdFirst: [] })
+
+      test.each(ways)('the phone %s', async (way, leave, endReason) => {
+        await leave('alice')
+        expect(await people.inState(second, ended)).toMatchObject({ endReason })
+        // Each call has a connection of its own, unless both are on the line that is open all day.
+        const isFirstLeft = answer === 'talk' && way !== 'is unplugged'
+        if (isFirstLeft) {
+          await people.expectTalking([], ['pstn'])
+          await resume(first)
+          await people.inState(first, connected)
+          await people.expectTalking(['alice+pstn'])
+        } else {
+          expect(await people.inState(first, ended)).toMatchObject({ endReason })
+          await people.expectTalking([])
+        }
+      })
+
+      test.each<[string, (callId: CallId) => Promise<void>, number]>([
+        ['hangs up', (callId) => people.on.hangupRemotely(callId), 1],
+        ['loses the network', () => lab().endChannelOf('pstn', '44'), 10],
+      ])('the customer who talks %s: the first call is resumed', async (_way, leave, endReason) => {
+        await leave(second)
+        expect(await people.inState(second, ended)).toMatchObject({ endReason })
+        await people.expectTalking([], ['pstn'])
+        await resume(first)
+        await people.inState(first, connected)
+        await people.expectTalking(['alice+pstn'])
+      })
+
+      test('the customer on hold hangs up: the second call goes on', async () => {
+        await people.on.hangupRemotely(first)
+        expect(await people.inState(first, ended)).toMatchObject({ endReason: 1 })
+        await people.expectTalking(['alice+pstn'])
+      })
+    })
+
+    describe.each<[string, (callId: CallId) => Promise<void>, number]>([
+      ['hangs up', (callId) => people.on.hangupRemotely(callId), 1],
+      ['loses the network', () => lab().endChannelOf('pstn', '44'), 10],
+    ])('a customer who %s', (_way, leave, endReason) => {
+      test('ends the call, also on hold', async () => {
+        const talking = await people.answered()
+        await leave(talking)
+        expect(await people.inState(talking, ended)).toMatchObject({ endReason })
+        await people.expectTalking([])
+        const onHold = await people.answered()
+        await people.on.platform.hold(people.leg(onHold))
+        await people.inState(onHold, held)
+        await leave(onHold)
+        expect(await people.inState(onHold, ended)).toMatchObject({ endReason })
+        await people.expectTalking([])
+      })
+
+      test('while the target of a blind transfer rings: it stops ringing', async () => {
+        const callId = await people.answered()
+        await people.transfer(callId, people.on.bob)
+        await people.inState(callId, alerting, people.on.bob)
+        await leave(callId)
+        await people.inState(callId, ended, people.on.bob)
+        await people.inState(callId, ended)
+        await people.expectTalking([])
+      })
+
+      test('while the agent consults: the agent and the colleague talk on', async () => {
+        const [callId, consultation] = await people.consulting()
+        await leave(callId)
+        await people.inState(callId, ended)
+        await people.expectTalking(['alice+bob'])
+        await people.on.platform.hangup(people.leg(consultation))
+        await people.inState(consultation, ended, people.on.bob)
+        await people.expectTalking([])
+      })
+    })
+
     /** Bob rings for the customer, or for alice who consults him. */
     const transfers: Readonly<Record<string, (callId: CallId) => Promise<CallId>>> = {
       'a blind transfer': async (callId) => {

@@ -11,13 +11,36 @@ const parties = createParties({
 })
 
 test.each([
-  [{ kind: 'agent', agentUri: 'sip:alice@acme.example', device: null }, '"8101" <8101>'],
-  [{ kind: 'outside', address: '+1 (555) 9000' }, '"+15559000" <+15559000>'],
-  [{ kind: 'outside', address: '+15559000', name: 'Erika' }, '"Erika" <+15559000>'],
-  [{ kind: 'outside', address: '+15559000', name: 'a" <1>\r\n\\' }, '"a 1" <+15559000>'],
-  [{ kind: 'outside', address: 'anonymous' }, '"Anonymous" <anonymous>'],
-] as const)('a phone shows %j as %s', (party, shown) => {
-  expect(parties.shownAs('acme', party)).toBe(shown)
+  [
+    { kind: 'agent', agentUri: 'sip:alice@acme.example', device: null },
+    { number: '8101', name: '8101' },
+  ],
+  [
+    { kind: 'outside', address: '+1 (555) 9000' },
+    { number: '+15559000', name: '+15559000' },
+  ],
+  [
+    { kind: 'outside', address: '+15559000', name: 'Erika' },
+    { number: '+15559000', name: 'Erika' },
+  ],
+  [
+    { kind: 'outside', address: '+15559000', name: 'a" <1>\r\n\\' },
+    { number: '+15559000', name: 'a 1' },
+  ],
+  [
+    { kind: 'outside', address: 'anonymous' },
+    { number: 'anonymous', name: 'Anonymous' },
+  ],
+  [
+    { kind: 'cli', cli: null },
+    { number: '+15550000', isWithheld: false },
+  ],
+  [
+    { kind: 'cli', cli: 'anonymous' },
+    { number: '+15550000', isWithheld: true },
+  ],
+] as const)('a called party is shown %j as %j', (party, shown) => {
+  expect(parties.shownAs('acme', party)).toEqual(shown)
 })
 
 test('an agent is reached by every spelling of its URI and of its extension', async () => {

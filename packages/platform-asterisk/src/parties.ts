@@ -3,6 +3,7 @@ import { numberOf, type Party, presentationOf, type Surroundings, WITHHELD } fro
 import type { PbxAgents } from './agents.ts'
 import type { AsteriskSettings } from './asterisk-config.ts'
 import { dialString } from './dial-string.ts'
+import type { Shown } from './session/action.ts'
 import type { Callee } from './session/input.ts'
 
 export interface PartiesDeps extends Pick<AsteriskSettings, 'trunk' | 'defaultCli'>, Pick<Surroundings, 'liveCalls'> {
@@ -12,7 +13,7 @@ export interface PartiesDeps extends Pick<AsteriskSettings, 'trunk' | 'defaultCl
 /** One call to talk on, and one that rings or is held. Asterisk sets no limit. */
 const LINES = 2
 
-/** Characters that would end the quoted name. */
+/** Characters that a name in a SIP header is better without. */
 const NOT_IN_NAMES = /["\\<>\p{Cc}]/gu
 
 export type Parties = ReturnType<typeof createParties>
@@ -25,6 +26,9 @@ export function createParties({ agents, trunk, defaultCli, liveCalls }: PartiesD
   }
   const defaultNumber = numberOf(defaultCli)
   if (defaultNumber === null) throw new TypeError(`the default number to show is not a number: ${defaultCli}`)
+
+  /** The number that an outside party sees, or `WITHHELD`. */
+  const cliOf = (wanted: string | null): string => presentationOf(wanted ?? '') ?? defaultNumber
 
   return {
     agent,
@@ -41,17 +45,18 @@ export function createParties({ agents, trunk, defaultCli, liveCalls }: PartiesD
     endpointOf(tenant: Tenant, party: Party): string | null {
       return party.kind === 'outside' ? dialString(party.address, trunk) : agent(tenant, party.agentUri).device
     },
-    /** What a phone shows for a party, as Asterisk writes a caller: `"name" <number>`. */
-    shownAs(tenant: Tenant, party: Party): string {
-      if (party.kind === 'outside' && party.address === WITHHELD) return '"Anonymous" <anonymous>'
-      const known = party.kind === 'outside' ? numberOf(party.address) : agents.find(tenant, party.agentUri)?.extension
+    /** What a called party is shown. A trunk needs a number to admit a call, also of a caller who withholds it. */
+    shownAs(tenant: Tenant, shows: Shown) {
+      if (shows.kind === 'cli') {
+        const cli = cliOf(shows.cli)
+        return { number: cli === WITHHELD ? defaultNumber : cli, isWithheld: cli === WITHHELD }
+      }
+      if (shows.kind === 'outside' && shows.address === WITHHELD) return { number: 'anonymous', name: 'Anonymous' }
+      const known = shows.kind === 'outside' ? numberOf(shows.address) : agents.find(tenant, shows.agentUri)?.extension
       const number = known ?? defaultNumber
-      const name = party.kind === 'outside' ? party.name?.replaceAll(NOT_IN_NAMES, '') : undefined
-      return `"${name || number}" <${number}>`
+      const name = shows.kind === 'outside' ? shows.name?.replaceAll(NOT_IN_NAMES, '') : undefined
+      return { number, name: name || number }
     },
-    /** The number that an outside party sees, or `WITHHELD`. */
-    cliOf: (wanted: string | null): string => presentationOf(wanted ?? '') ?? defaultNumber,
-    /** The number that a trunk needs to admit a call, also of a caller who withholds it. */
-    defaultNumber,
+    cliOf,
   }
 }

@@ -77,6 +77,23 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
     },
   )
 
+  /** Of a redirect: an extension of the dialplan, and what Asterisk reads as a channel technology with its address. */
+  const redirects = ['*43', 'PJSIP/bob', 'Local/*43@from-agent', 'PJSIP/+15550100@pstn']
+
+  test.each(redirects)('nobody is called for a phone that redirects to %s', async (target) => {
+    phone('alice').respondWith('302 Moved Temporarily', target)
+    const endpointOf = new Map<string, string>()
+    await lab().world().call('8101', '+15559000')
+    await on.until(async () => {
+      const { channels } = await lab().calls()
+      for (const { id, name } of channels) endpointOf.set(id, name.replace(/-[^-]*$/, ''))
+      return channels.length === 0 && observer.reports().length > 0
+    })
+    const others = [...endpointOf.values()].filter((endpoint) => endpoint !== 'PJSIP/alice')
+    expect(others.toSorted()).toEqual(['PJSIP/pstn', 'PJSIP/world'])
+    expect(observer.reports()).toMatchObject([{ agentUri: on.alice, ending: { endReason: 7 } }])
+  })
+
   test('a call to a phone that is not registered is a missed call', async () => {
     phone('alice').die()
     await on.until(() => observer.devices().some(({ online }) => !online))

@@ -144,6 +144,13 @@ const anyMoves = fc.array(
   { maxLength: 30 },
 )
 
+function anInboundCall(talkForMs: number | null): Run {
+  const callId = newCallId()
+  const at = new Date(0).toISOString()
+  const ends = { tenant: 'acme', callId, caller: outside('+15559000'), called: agent(ALICE), at }
+  return new Run(callId, beginInbound(ends, { ringForMs: null, talkForMs }))
+}
+
 const anyStart = fc.oneof(
   aTarget
     .filter((target) => !(target.kind === 'agent' && target.agentUri === ALICE))
@@ -152,17 +159,7 @@ const anyStart = fc.oneof(
       const ends = { tenant: 'acme', callId, caller: agent(ALICE), called, at: new Date(0).toISOString() }
       return () => new Run(callId, beginDial(ends, { commandId: null, cli: null, correlationId: null }))
     }),
-  fc.constant(() => {
-    const callId = newCallId()
-    const ends = {
-      tenant: 'acme',
-      callId,
-      caller: outside('+15559000'),
-      called: agent(ALICE),
-      at: new Date(0).toISOString(),
-    }
-    return new Run(callId, beginInbound(ends, { ringForMs: null, talkForMs: null }))
-  }),
+  fc.constant(() => anInboundCall(null)),
 )
 
 test('for any steps in any order, the call model allows every report', async () => {
@@ -224,18 +221,10 @@ test('a transfer never loses the customer: without a hang-up or a device going o
   )
   await fc.assert(
     fc.asyncProperty(quietMoves, async (moves) => {
-      const callId = newCallId()
-      const ends = {
-        tenant: 'acme',
-        callId,
-        caller: outside('+15559000'),
-        called: agent(ALICE),
-        at: new Date(0).toISOString(),
-      }
       // The customer waits longer than any test runs.
-      const run = new Run(callId, beginInbound(ends, { ringForMs: null, talkForMs: 100_000_000 }))
+      const run = anInboundCall(100_000_000)
       await run.start()
-      await run.apply({ kind: 'answer', callId, agentUri: ALICE, commandId: null })
+      await run.apply({ kind: 'answer', callId: run.callId, agentUri: ALICE, commandId: null })
       for (const [n, move] of moves.entries()) {
         await move(run, n)
         const talksToTarget = run.observer

@@ -4,7 +4,6 @@ import { createBatch } from './batch.ts'
 function aBatch(maxWeight: number) {
   const written: number[][] = []
   const batch = createBatch({
-    waitMs: 5,
     maxWeight,
     weightOf: (item: number) => item,
     write: (items) => written.push([...items]),

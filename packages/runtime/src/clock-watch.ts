@@ -13,8 +13,8 @@ export const SKEWED_MS = 1_000
  */
 export const UNFIT_MS = 60_000
 
-/** An event's time may be ahead of Redis's clock by this, in ms. */
-export const MAX_AHEAD_MS = 5_000
+/** An event's time may differ from Redis's clock by this, in ms. */
+export const MAX_EVENT_SKEW_MS = 5_000
 
 type ClockSkew = ReturnType<typeof skewOf>
 
@@ -103,10 +103,16 @@ export async function startClockWatch(deps: {
     /** For `/readyz`: false after a comparison that found the clock unfit. True before the first comparison. */
     isFit: (): boolean => state !== 'unfit',
     /**
-     * The time for events, ms since 1970: by this process's clock, but at most `MAX_AHEAD_MS` ahead of Redis's. An event of a
-     * clock that is far ahead would move all later events of its leg or agent into the future.
+     * The time for events, ms since 1970: by this process's clock, but at most `MAX_EVENT_SKEW_MS` from Redis's. An event of a
+     * clock that is far ahead would move all later events of its leg or agent into the future. An event of a clock that is far
+     * behind would expire before it is sent.
      */
-    now: (): number => Math.min(now(), Math.floor(latestServerMs + performance.now()) + MAX_AHEAD_MS),
+    now: (): number => {
+      const sinceMs = performance.now()
+      const latestMs = Math.floor(latestServerMs + sinceMs) + MAX_EVENT_SKEW_MS
+      const earliestMs = earliestServerMs === undefined ? 0 : Math.floor(earliestServerMs + sinceMs) - MAX_EVENT_SKEW_MS
+      return Math.max(Math.min(now(), latestMs), earliestMs)
+    },
     /**
      * Redis's clock, ms since 1970, late by a round trip at most and never early: for decisions that all processes must make
      * alike, and that cannot be undone. Before the first comparison it is this process's clock.

@@ -1,5 +1,9 @@
-/** How often the due deadlines are looked for, in ms. A deadline passes late by at most this. */
+import { atSharedWake } from './shared-wake.ts'
+
+/** How often the due deadlines are looked for, in ms. A deadline passes late by at most this, after a stall by twice this. */
 const BEAT_MS = 50
+/** A wake-up may be early by this against the previous one. */
+const JITTER_MS = 2
 
 /**
  * Limits the wait for an answer. A deadline counts only time in which the event loop runs, and passes only after a poll of
@@ -11,7 +15,7 @@ export type Deadline = Readonly<Pick<RunningDeadline, 'hasPassed' | 'whenPassed'
 /** Counts 1 every `BEAT_MS`, and 1 for a stall of any length. */
 let beats = 0
 let beatAtMs = 0
-let timer: NodeJS.Timeout | undefined
+let isBeating = false
 let running = 0
 /** The running deadlines by the beat at which they pass. One timer serves all, and starting and stopping costs a set entry. */
 const dueAtBeat = new Map<number, Set<RunningDeadline>>()
@@ -48,9 +52,10 @@ class RunningDeadline {
 /** @param passed runs at most once, and not before `ms` */
 export function startDeadline(ms: number, passed: () => void = () => {}): Deadline {
   const now = performance.now()
-  if (timer === undefined) {
+  if (!isBeating) {
+    isBeating = true
     beatAtMs = now
-    beatIn(BEAT_MS)
+    atSharedWake(beat)
   }
   // A stall before this call is part of the next beat, whatever its length.
   const sinceBeatMs = Math.min(now - beatAtMs, 2 * BEAT_MS)
@@ -76,12 +81,10 @@ export function answerWithin<T>(ms: number, answer: Promise<T>, message: string)
   })
 }
 
-function beatIn(ms: number): void {
-  // oxlint-disable-next-line no-restricted-globals -- the one timer that deadlines are made of
-  timer = setTimeout(beat, ms)
-}
-
 function beat(): void {
+  const now = performance.now()
+  // The first wake-up after a start or a stall comes early: it is not a beat.
+  if (now - beatAtMs < BEAT_MS - JITTER_MS) return atSharedWake(beat)
   beats += 1
   const due = dueAtBeat.get(beats)
   dueAtBeat.delete(beats)
@@ -89,12 +92,11 @@ function beat(): void {
   if (due !== undefined && due.size > 0) setImmediate(() => due.forEach((deadline) => deadline.pass()))
   if (running === 0) {
     dueAtBeat.clear()
-    timer = undefined
+    isBeating = false
     return
   }
-  const now = performance.now()
   beatAtMs += BEAT_MS
   // A little lateness is made up for by the next beat; a stall is not.
   if (now - beatAtMs > BEAT_MS) beatAtMs = now
-  beatIn(Math.max(1, beatAtMs + BEAT_MS - now))
+  atSharedWake(beat)
 }

@@ -18,6 +18,17 @@ test('the exit of the process writes the gathered lines', () => {
   expect(written).toEqual(['one', 'two', 'flushed'])
 })
 
+test('a warning is written immediately, after the lines before it', () => {
+  const written: string[] = []
+  const lines = gatherLines({
+    write: (gathered) => void written.push(...gathered.map(({ text }) => text)),
+    flush: () => {},
+  })
+  lines.add(info('before'))
+  lines.add(warning('important'))
+  expect(written).toEqual(['before', 'important'])
+})
+
 /** A log of 100 bytes for each kind of line, whose reader the test controls. */
 function outputUnderTest() {
   jest.useFakeTimers()

@@ -6,8 +6,6 @@ const LAST_WAIT_MS = 5_000
 const RETRY_MS = 5
 /** After an error of the descriptor: the disk is full, or the reader of the pipe has gone. */
 const RETRY_AFTER_ERROR_MS = 1_000
-/** A line waits at most this long: unnoticeable for readers, and several lines of a busy process. */
-const MAX_WAIT_MS = 5
 /** In characters. */
 const MAX_GATHERED = 64 * 1_024
 /** What waits for a reader, in bytes. Further lines are dropped. Warnings and errors have a room of their own. */
@@ -131,13 +129,13 @@ export function standardOutput(): LineOutput {
 }
 
 /**
- * Writes the lines of a few milliseconds together, because each write is a system call of about 10 µs. Lines that are
- * gathered when the process exits are written before it ends, after an uncaught exception too. Only a process that is
- * killed (SIGKILL, out of memory) loses the lines of its last 5 ms.
+ * Writes the lines of up to 50 ms together, because each write is a system call of about 10 µs, and a wake-up if the process has
+ * nothing else to do. A warning or an error is written immediately, after the lines before it. Lines that are gathered when the
+ * process exits are written before it ends, after an uncaught exception too. Only a process that is killed (SIGKILL, out of
+ * memory) loses the lines of its last 50 ms.
  */
 export function gatherLines(output: Pick<LineOutput, 'write' | 'flush'>) {
   const lines = createBatch({
-    waitMs: MAX_WAIT_MS,
     maxWeight: MAX_GATHERED,
     weightOf: ({ text }: Line) => text.length,
     write: output.write,
@@ -146,5 +144,11 @@ export function gatherLines(output: Pick<LineOutput, 'write' | 'flush'>) {
     lines.flush()
     output.flush()
   })
-  return lines
+  return {
+    add: (line: Line): void => {
+      lines.add(line)
+      if (line.isUrgent) lines.flush()
+    },
+    flush: lines.flush,
+  }
 }

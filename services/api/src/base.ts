@@ -48,7 +48,7 @@ export async function openBase(service: Service<ApiConfig>) {
     publishDelivery,
     /** The `traceparent` of the current request; undefined outside a request. */
     traceOfRequest: () => traceOfRequest.getStore(),
-    /** Milliseconds since 1970, at most a few seconds ahead of Redis's clock (`ClockWatch`). */
+    /** Milliseconds since 1970, at most a few seconds from Redis's clock (`ClockWatch`). */
     now,
     /** Redis's clock, ms since 1970, for what is final or must not be early (`ClockWatch`). */
     redisNow,

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Answer, eventually, type Receiver, startReceiver } from '@switchhook/testkit'
+import { setTimeout as wait } from 'node:timers/promises'
+import { type Answer, eventually, type Receiver, startLateListener, startReceiver } from '@switchhook/testkit'
 import { newUser, removeUsers } from './switchhook.ts'
 
 afterAll(removeUsers)
@@ -47,6 +48,8 @@ test.each<[string, Answer, number, string]>([
     6,
     'answered 200 (text/html), unlike Switchhook. Check the address of the installation',
   ],
+  ['a server that answers nothing', { status: 204 }, 6, 'answered 204 (no content type), unlike Switchhook. Check the'],
+  ['a server with other lists', json({ items: [{}] }), 6, "The answer is unlike Switchhook's (Cannot read"],
   ['a website without the page', page(404), 6, 'Check the address of the installation (switchhook profile)'],
   ["a proxy's 502 page", page(502), 6, 'A proxy answered 502 (text/html)'],
   ['an older server', problem(404, 'not-found'), 4, 'the server may be older than this command'],
@@ -64,6 +67,28 @@ test.each<[string, Answer, number, string]>([
   expect(result).toMatchObject({ code, stdout: '' })
   expect(result.stderr).toContain(message)
   expect(result.stderr.trim().split('\n')).toHaveLength(1)
+})
+
+test('of two addresses of the installation, the one that accepts a connection after a second gets it', async () => {
+  const late = await startLateListener()
+  const lookup = `import dns from 'node:dns'
+    dns.lookup = (_name, _options, done) => {
+      console.error('connecting')
+      done(null, [{ address: '127.0.0.1', family: 4 }, { address: '::1', family: 6 }])
+    }`
+  const command = newUser({
+    SWITCHHOOK_URL: `http://two.example:${late.port}`,
+    SWITCHHOOK_TOKEN: 'a-token',
+    NODE_OPTIONS: `--import=data:text/javascript;base64,${Buffer.from(lookup).toString('base64')}`,
+  }).start(['agents', 'list'])
+  await eventually(() => expect(command.output().stderr).toContain('connecting'), { timeoutMs: 60_000 })
+  // Later than Node.js waits for an address, and before the kernel repeats the SYN.
+  await wait(500)
+  late.accept()
+  const { stderr } = await command.ended
+  await late.close()
+  // Connected by the first try.
+  expect(stderr).toMatch(/^connecting\n.* answered 204 .*\n$/)
 })
 
 test('an address where nothing answers', async () => {

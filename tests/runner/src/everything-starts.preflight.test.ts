@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { promisify } from 'node:util'
 import {
   BackingUnavailable,
@@ -17,12 +19,24 @@ import { makeCertificateAuthority, redisServers, testPostgres } from '@switchhoo
 const run = promisify(execFile)
 const say: Say = (line) => void process.stderr.write(`${line}\n`)
 const { AMQP_URL, REDIS_URL } = process.env
-const areGiven = Boolean(AMQP_URL && REDIS_URL)
+const PORTS: Readonly<Record<string, number>> = { 'amqp:': 5672, 'amqps:': 5671, 'redis:': 6379, 'rediss:': 6379 }
+
+/** A list of URLs names the nodes of a cluster. */
+const given = [AMQP_URL, REDIS_URL].flatMap((urls) => (urls ? urls.split(/,(?=\w+:)/).map((url) => new URL(url)) : []))
+if (given.length > 0)
+  test.each(given.map((url) => [url.host, url] as const))(
+    'the given server at %s accepts a connection',
+    async (_, url) => {
+      const socket = connect({ host: url.hostname, port: Number(url.port) || (PORTS[url.protocol] ?? 0) })
+      await once(socket, 'connect')
+      socket.destroy()
+    },
+  )
 
 test('RabbitMQ and Redis are installed, and Redis starts', async () => {
   // With Docker, their containers are started by the tests.
-  if (areGiven || (await missingDocker()) === undefined) return
-  await installServers(['rabbitmq', 'redis'], say)
+  if ((AMQP_URL && REDIS_URL) || (await missingDocker()) === undefined) return
+  await installServers([...(AMQP_URL ? [] : (['rabbitmq'] as const)), 'redis'], say)
   const servers = redisServers()
   await servers.start()
   await servers.close()
@@ -35,8 +49,11 @@ test('PostgreSQL starts', async () => {
 
 test.each([
   ['bash', ['-c', 'true']],
+  ['curl', ['--version']],
   ['git', ['-C', import.meta.dirname, 'rev-parse', '--git-dir']],
+  ['make', ['--version']],
   ['npm', ['--version']],
+  ['script', ['--version']],
   ['tar', ['--version']],
 ])('%s runs', async (program, args) => {
   await run(program, args)

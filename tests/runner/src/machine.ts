@@ -13,9 +13,12 @@ export const machineLine = (): string =>
     .join(' ')} on ${availableParallelism()} cores, ${gigabytes(freeMemory())} of ${gigabytes(totalmem())} memory free`
 
 /** `freemem` does not count what the kernel can free at any time. */
-function freeMemory(): number {
-  const available = /^MemAvailable: +(\d+) kB/m.exec(readOrEmpty('/proc/meminfo'))?.[1]
-  return available === undefined ? freemem() : Number(available) * 1024
+const freeMemory = (): number => availableIn(readOrEmpty('/proc/meminfo')) ?? freemem()
+
+/** In bytes, of proc_meminfo(5). */
+export function availableIn(meminfo: string): number | undefined {
+  const available = /^MemAvailable: +(\d+) kB/m.exec(meminfo)?.[1]
+  return available === undefined ? undefined : Number(available) * 1024
 }
 
 /** What decides whether tests pass: load, memory, disks, ports, versions and the user's settings. */
@@ -48,11 +51,14 @@ function freeIn(place: string): string[] {
   }
 }
 
+const ports = (): string =>
+  portsIn(['/proc/net/tcp', '/proc/net/tcp6'].map(readOrEmpty), readOrEmpty('/proc/sys/net/ipv4/ip_local_port_range'))
+
 /** The states of sockets in proc_pid_net(5): 0A listens, and all others use a port for a connection. */
-function ports(): string {
-  const lines = ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((file) => readOrEmpty(file).trim().split('\n').slice(1))
+export function portsIn(tables: readonly string[], portRange: string): string {
+  const lines = tables.flatMap((table) => table.trim().split('\n').slice(1))
   const listening = lines.filter((line) => line.trim().split(/\s+/)[3] === '0A').length
-  const [first = 0, last = 0] = readOrEmpty('/proc/sys/net/ipv4/ip_local_port_range').split(/\s+/).map(Number)
+  const [first = 0, last = 0] = portRange.split(/\s+/).map(Number)
   const range = last > 0 ? `, of ${last - first + 1} for connections` : ''
   return `ports: ${listening} listen, ${lines.length - listening} in connections${range}`
 }

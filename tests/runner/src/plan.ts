@@ -19,10 +19,10 @@ export interface Plan {
 const LANES_PER_CORE = 3
 /** Jest, its servers and the services that it starts. */
 const LANE_BYTES = 2 ** 30
-const LANES = Math.max(
-  2,
-  Math.min(LANES_PER_CORE * availableParallelism(), Math.floor(process.availableMemory() / LANE_BYTES)),
-)
+
+/** At least two, so that a file that waits for long does not hold up all others. */
+export const lanesOf = (cores: number, freeBytes: number): number =>
+  Math.max(2, Math.min(LANES_PER_CORE * cores, Math.floor(freeBytes / LANE_BYTES)))
 
 const part = (project: string, ...args: string[]): Part => ({ name: project, project, args })
 
@@ -36,7 +36,7 @@ const shards = (project: string, count: number): readonly Part[] =>
 const PLANS = {
   test: {
     parts: [...shards('e2e', 2), ...shards('it', 3), part('browser'), part('unit')],
-    lanes: LANES,
+    lanes: lanesOf(availableParallelism(), process.availableMemory()),
   },
   'test-long': { parts: [part('long'), part('browser-long')], lanes: 1 },
 }

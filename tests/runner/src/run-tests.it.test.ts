@@ -1,13 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { eventually } from '@switchhook/testkit'
 import type { RunEnd } from './run-tests.ts'
 
 const program = join(import.meta.dirname, 'testing', 'run-with-fakes.ts')
-const node = [process.execPath, '--conditions=source', program]
+const withBuild = (script: string, first = 'good') => [process.execPath, '--conditions=source', program, script, first]
+const node = withBuild('true')
 
 let folder: string
 beforeEach(() => {
@@ -32,8 +33,10 @@ function start(command: readonly string[]): { readonly runner: ChildProcess; rea
 
 const isRunning = (pid: number): boolean => existsSync(`/proc/${pid}/cwd`)
 
-async function runOf(...projects: readonly string[]): Promise<RunEnd & { readonly problems: readonly string[] }> {
-  const { runner, said } = start([...node, ...projects])
+const runOf = (...projects: readonly string[]) => endOf([...node, ...projects])
+
+async function endOf(command: readonly string[]): Promise<RunEnd & { readonly problems: readonly string[] }> {
+  const { runner, said } = start(command)
   await once(runner, 'close')
   return JSON.parse(said().trim().split('\n').at(-1) ?? '') as RunEnd & { readonly problems: readonly string[] }
 }
@@ -102,6 +105,27 @@ test('a file that passes alone is reported with its first failure and what its p
 })
 
 test('servers that cannot be started end the run at once', async () => {
-  expect(await runOf('servers', 'unavailable')).toEqual({ kind: 'impossible', cause: 'no Redis; install redis-server' })
+  const cause = 'no Redis; install redis-server'
+  expect(await runOf('servers', 'unavailable')).toEqual({ kind: 'impossible', cause, left: [] })
   expect(readdirSync(folder)).toEqual([])
+})
+
+test('the tests run after the build', async () => {
+  const end = await endOf([...withBuild('echo built > "$TMPDIR/../result"', 'good'), 'built'])
+  expect(end).toMatchObject({ kind: 'complete', problems: [] })
+})
+
+test('a build that fails ends the run with all that it printed', async () => {
+  const output = 'error TS2322\n'.repeat(200).trim()
+  const script = `printf '${output.replaceAll('\n', '\\n')}' >&2; exit 2`
+  const cause = `sh -c ${script} failed.`
+  expect(await endOf([...withBuild(script), 'good'])).toEqual({ kind: 'impossible', cause, output, left: [] })
+})
+
+test('a failure of the first part ends the run and the build at once', async () => {
+  const build = 'echo "$$" > "$TMPDIR/../../pid"; exec sleep 600'
+  const end = await endOf([...withBuild(build, 'unsteady'), 'good'])
+  expect(end).toEqual({ kind: 'impossible', cause: 'expected 1, received 2', left: [] })
+  expect(readdirSync(folder)).toEqual(['pid'])
+  expect(isRunning(Number(readFileSync(join(folder, 'pid'), 'utf8')))).toBe(false)
 })

@@ -1,4 +1,5 @@
 import { openTestRun, type TestRun } from '@switchhook/test-servers'
+import { BuildFailed } from './build.ts'
 import { interruption } from './interruption.ts'
 import type { Part, Plan } from './plan.ts'
 import { createProgress, type Progress, type Terminal } from './progress.ts'
@@ -11,25 +12,23 @@ export interface RunSettings {
   /** Jest, or what takes its place in a test. */
   readonly program: string
   readonly terminal: Terminal
-  /** How long each test file is expected to take, by path. */
-  readonly expectedMs: () => Promise<ReadonlyMap<string, number>>
-  /** Builds what the tests need. The environment makes its processes part of the run. */
+  /** How long each test file is expected to take, by path. The environment makes its processes part of the run. */
+  readonly expectedMs: (env: NodeJS.ProcessEnv) => Promise<ReadonlyMap<string, number>>
+  /** Builds what the tests need, or rejects with `BuildFailed`. */
   readonly build: (env: NodeJS.ProcessEnv) => Promise<void>
 }
 
-/** What the tests need cannot be built. */
-export class BuildFailed extends Error {
-  override readonly name = 'BuildFailed'
-}
-
-export type RunEnd =
+type Ended =
   | { readonly kind: 'complete'; readonly outcome: Outcome; readonly buildMs: number }
   /** Most tests did not run: something that they need cannot be built or started. */
-  | { readonly kind: 'impossible'; readonly cause: string }
+  | { readonly kind: 'impossible'; readonly cause: string; readonly output?: string }
   | { readonly kind: 'interrupted'; readonly signal: NodeJS.Signals }
 
+/** `left` names what still runs or lies in the temporary folders after the run has ended all it found. */
+export type RunEnd = Ended & { readonly left: readonly string[] }
+
 /**
- * Runs all parts of the plan. All that the run started has ended when it resolves, and soon after this process is killed,
+ * Runs all parts of the plan, and ends all that the run started. A watchdog does that soon after this process is killed,
  * too.
  */
 export async function runTests(settings: RunSettings): Promise<RunEnd> {
@@ -37,22 +36,21 @@ export async function runTests(settings: RunSettings): Promise<RunEnd> {
   const progress = createProgress(settings.terminal)
   const interrupted = interruption()
   const ending = new AbortController()
-  const work = runAll(settings, run, progress, ending.signal).catch((error: unknown): RunEnd => {
-    if (!(error instanceof ServersUnavailable || error instanceof BuildFailed)) throw error
-    return { kind: 'impossible', cause: error.message }
+  const work = runAll(settings, run, progress, ending.signal).catch((error: unknown): Ended => {
+    if (error instanceof BuildFailed) return { kind: 'impossible', cause: error.message, output: error.output }
+    if (error instanceof ServersUnavailable) return { kind: 'impossible', cause: error.message }
+    throw error
   })
-  try {
-    return await Promise.race([work, interrupted.then((signal): RunEnd => ({ kind: 'interrupted', signal }))])
-  } finally {
-    // What still runs fails from now on, because its processes are ended. Nothing more begins.
-    progress.mute()
-    ending.abort()
-    work.catch(() => {})
-    await run.close()
-  }
+  const ended = Promise.race([work, interrupted.then((signal): Ended => ({ kind: 'interrupted', signal }))])
+  await Promise.allSettled([ended])
+  // What still runs fails from now on, because its processes are ended. Nothing more begins.
+  progress.mute()
+  ending.abort()
+  const { processes, files } = await run.close()
+  return { ...(await ended), left: [...processes, ...files] }
 }
 
-async function runAll(settings: RunSettings, run: TestRun, progress: Progress, ending: AbortSignal): Promise<RunEnd> {
+async function runAll(settings: RunSettings, run: TestRun, progress: Progress, ending: AbortSignal): Promise<Ended> {
   const { plan, root, program, build, expectedMs } = settings
   const leftovers: string[] = []
   const runOne = async (part: Part): Promise<PartResult> => {
@@ -70,10 +68,13 @@ async function runAll(settings: RunSettings, run: TestRun, progress: Progress, e
 
   const beganMs = performance.now()
   progress.say('build, and a check of everything that the tests start')
-  const building = build(run.environment('build')).then(() => performance.now() - beganMs)
-  const [first, buildMs, expected] = await Promise.all([runOne(plan.first), building, expectedMs()])
-  const cause = first.problem ?? first.files.find(({ failed }) => failed > 0)?.failure
-  if (cause !== undefined) throw new ServersUnavailable(cause)
+  const env = run.environment('build')
+  // The first of the three that fails ends the run.
+  const [first, buildMs, expected] = await Promise.all([
+    runOne(plan.first).then(withoutFailure),
+    build(env).then(() => performance.now() - beganMs),
+    expectedMs(env),
+  ])
   progress.expect(expected)
 
   const waiting = [...plan.parts]
@@ -84,6 +85,13 @@ async function runAll(settings: RunSettings, run: TestRun, progress: Progress, e
   }
   const results = [first, ...(await Promise.all(Array.from({ length: plan.lanes }, lane))).flat()]
   return { kind: 'complete', outcome: { results, again: await repeat(results, runOne), leftovers }, buildMs }
+}
+
+/** @throws ServersUnavailable with the first failure */
+function withoutFailure(result: PartResult): PartResult {
+  const cause = result.problem ?? result.files.find(({ failed }) => failed > 0)?.failure
+  if (cause !== undefined) throw new ServersUnavailable(cause)
+  return result
 }
 
 /** Runs the failed files once more, alone. */

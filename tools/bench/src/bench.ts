@@ -42,7 +42,10 @@ const integers = (range: { min: number; max: number }, fallback: string): Field<
 
 /** Environment variables that change single figures. */
 export const benchFields = {
-  /** Length of one run on every side: of `deliveries`, `commands`, `latency`, `listeners` and each point of `cost`, `sweep` and `harm`. */
+  /**
+   * Length of one run on every side: of `deliveries`, `commands`, `latency`, `moderate`, `listeners` and each point of `cost`,
+   * `sweep` and `harm`.
+   */
   RUN_TIME: duration('20s', { minMs: 1_000 }),
   /** How long the broker is unavailable in `outage`. */
   OUTAGE: duration('60s', { minMs: 1_000 }),

@@ -9,6 +9,7 @@ import { measureLatency } from './figures/latency.ts'
 import { measureLimited } from './figures/limited.ts'
 import { measureListeners } from './figures/listeners.ts'
 import { measureMemory } from './figures/memory.ts'
+import { measureModerate } from './figures/moderate.ts'
 import { measureNoisy } from './figures/noisy.ts'
 import { measureOutage } from './figures/outage.ts'
 import { measurePlatforms } from './figures/platforms.ts'
@@ -44,6 +45,7 @@ const figure = <Figure>(
 /** In the order of measurement: figures that leave data behind come last on their stack. */
 export const MEASUREMENTS = {
   latency: figure('latency from event or command to first POST, compared with two bare hops', ordinary, measureLatency),
+  moderate: figure('latency and processor time of a command at moderate load', ordinary, measureModerate),
   listeners: figure('the same with 200 listeners on the live stream, and without', ordinary, measureListeners),
   commands: figure('commands per second, compared with a bare server', ordinary, measureCommands),
   deliveries: figure('deliveries per second, compared with four baselines', ordinary, measureDeliveries),

@@ -8,8 +8,8 @@ import { temporaryFolder } from '@switchhook/test-servers'
 // Runs the built program in its own process, as `make chaos` does.
 const main = join(import.meta.dirname, '..', 'dist', 'main.js')
 
-/** Without the slowest kinds: `exhaust`, `burst` and `pause` deliver for long; `rollback` and `empty` restart Redis. */
-const FAULTS = 'kill,stop,cut,freeze,blackout,alarm,disconnect,cancel,full,clock,rotate,patch,delete'
+/** Without the slowest kinds: `exhaust`, `burst`, `pause` and `outage` take long; `rollback` and `empty` restart Redis. */
+const FAULTS = 'kill,stop,cut,freeze,blackout,alarm,disconnect,cancel,full,refuse,clock,rotate,patch,delete'
 
 test('no event is lost when random faults strike', async () => {
   const home = temporaryFolder('chaos-')

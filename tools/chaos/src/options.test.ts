@@ -1,9 +1,9 @@
 import { FAULT_KINDS } from './faults/plan.ts'
 import { readOptions } from './options.ts'
 
-test('the defaults are 27 faults of all kinds, a random seed and no report', () => {
+test('the defaults are 29 faults of all kinds, a random seed and no report', () => {
   const { SEED, ...rest } = readOptions({})
-  expect(rest).toEqual({ KILLS: 27, FAULTS: FAULT_KINDS, REPORT: undefined, SWITCHHOOK_HOME: '.local' })
+  expect(rest).toEqual({ KILLS: 29, FAULTS: FAULT_KINDS, REPORT: undefined, SWITCHHOOK_HOME: '.local' })
   expect(SEED).toHaveLength(1)
   expect(readOptions({}).SEED).not.toEqual(SEED)
 })

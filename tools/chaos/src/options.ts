@@ -27,7 +27,7 @@ const seeds: Field<readonly number[]> = {
 
 const fields = {
   /** The number of faults for each seed. */
-  KILLS: integer({ min: 1, max: 10_000 }, 27),
+  KILLS: integer({ min: 1, max: 10_000 }, 29),
   SEED: seeds,
   /** The kinds of faults to draw from. */
   FAULTS: someOf(FAULT_KINDS),

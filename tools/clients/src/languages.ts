@@ -12,7 +12,13 @@ export const VERSIONS = {
 } as const
 
 /** The libraries of Standard Webhooks that docs/clients.md names. */
-const STANDARD_WEBHOOKS = { java: '1.2.0', go: '0.0.1', python: '1.1.0', typescript: '1.1.1', rust: '1.0.1' } as const
+export const STANDARD_WEBHOOKS = {
+  java: '1.2.0',
+  go: '0.0.1',
+  python: '1.1.0',
+  typescript: '1.1.1',
+  rust: '1.0.1',
+} as const
 
 /** One generator. Its steps are scripts of bash, which run in a folder of its own. */
 export interface Language {

@@ -5,13 +5,13 @@ import type { AddressInfo } from 'node:net'
 import { delimiter, join, resolve } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { readStackOptions, stackEnvironment, startStack, stopStack } from '@switchhook/local'
-import { repository } from '@switchhook/test-servers'
+import { freePort, joinTestRun, leaveTestRun, repository, temporaryFolder } from '@switchhook/test-servers'
 import { startChangedAnswers } from './changed-answers.ts'
 import { fetchGenerator } from './fetch-generator.ts'
 import { LANGUAGES, type Language } from './languages.ts'
 import { runStep } from './run-step.ts'
 import { runSchemathesis } from './schemathesis.ts'
-import { freePort, tryReceiver } from './try-receiver.ts'
+import { tryReceiver } from './try-receiver.ts'
 
 const BUILD_MINUTES = 8
 const RUN_MINUTES = 2
@@ -65,6 +65,7 @@ async function tokenOf(url: string): Promise<string> {
 
 const folderOf = ({ name }: Language): string => join(home, name.replaceAll(/\W+/g, '-').toLowerCase())
 
+joinTestRun()
 mkdirSync(tools, { recursive: true })
 const only = process.env['CLIENTS']
 const wanted = LANGUAGES.filter(({ name }) => only === undefined || new RegExp(only, 'i').test(name))
@@ -78,15 +79,12 @@ if (runnable.some(({ needs }) => needs.includes('java'))) await fetchGenerator(t
 // The stack comes first: the compilers would slow down its start.
 const env = {
   ...stackEnvironment(process.env),
-  SWITCHHOOK_HOME: join(home, 'stack'),
+  SWITCHHOOK_HOME: temporaryFolder('switchhook-clients-'),
   API_PORT: '0',
   DEV_IDP_PORT: '0',
   REPLICAS_WORKER: '1',
 }
 const options = readStackOptions(env)
-// Schemathesis changes agents and subscriptions at random, so no run begins with the data of another.
-const stop = () => stopStack(options.home, () => undefined, { discardData: true })
-await stop()
 const { urls } = await startStack(options, env, () => undefined)
 const api = urls.apis[0] ?? ''
 /** The body of the last delivery, which the receivers of docs/clients.md get. */
@@ -98,7 +96,10 @@ const hook = createServer((request, response) => {
   })()
 })
 await once(hook.listen(0, '127.0.0.1'), 'listening')
-const changed = await startChangedAnswers(api, JSON.parse(readFileSync(documentFile, 'utf8')) as never)
+const document = JSON.parse(readFileSync(documentFile, 'utf8')) as never
+const changed = await startChangedAnswers(api, document)
+/** A whole program can run against this one, because it keeps the values that the programs check. */
+const later = await startChangedAnswers(api, document, ['state', 'status', 'statusCode', 'eventTypes', 'code'])
 try {
   const run = {
     API: api,
@@ -118,6 +119,9 @@ try {
     if (!built || script === undefined) continue
     await report(`${language.name}: every step of the program`, async () => {
       await runStep(script, folder, { ...build, ...run }, RUN_MINUTES)
+    })
+    await report(`${language.name}: every step, with fields and values of a later version`, async () => {
+      await runStep(script, folder, { ...build, ...run, API: later.url }, RUN_MINUTES)
     })
     const { example, marks = '', receiver } = language
     if (example === undefined) continue
@@ -143,8 +147,10 @@ try {
   }
 } finally {
   changed.close()
+  later.close()
   hook.close()
-  await stop()
+  await stopStack(options.home, () => undefined, { discardData: true })
+  await leaveTestRun()
 }
 console.log(`${counts.passed} passed, ${counts.failed} failed`)
 process.exitCode = counts.failed > 0 || counts.passed === 0 ? 1 : 0

@@ -1,21 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { connect } from 'node:net'
+import { pipeline, Readable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
 import { newWebhookSecret, signatureOf, signingKeyOf } from '@switchhook/signing'
 
 const START_POLL_MS = 200
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
-}
+/** What a receiver may take of an endless body: the 2 MiB of axum, and what the buffers of sockets hold. */
+const MAX_TAKEN_BYTES = 32 * 1_024 * 1_024
 
 /**
- * Starts a receiver and sends it a delivery of call.status, genuine, unreadable and forged.
+ * Starts a receiver and sends it a delivery of call.status, genuine, unreadable, forged and endless.
  * @param start runs the receiver until it is stopped
  * @throws Error with the answers that are wrong, or with the output of a receiver that ended
  */
@@ -74,6 +69,10 @@ export async function tryReceiver(
       }))
       if (status !== answer) wrong.push(`${name}: ${status}, not ${answer}`)
     }
+    for (const head of ['Content-Length: 10000000000', 'Content-Length: -1', 'Transfer-Encoding: chunked']) {
+      const taken = await takenOfEndless(port, head)
+      if (taken > MAX_TAKEN_BYTES) wrong.push(`${head}, endless: ${taken} bytes were read without an answer`)
+    }
     if (wrong.length > 0) throw new Error(wrong.join('\n'))
   } finally {
     stop.abort()
@@ -86,4 +85,19 @@ async function breakOff(port: number): Promise<void> {
   const socket = connect(port, '127.0.0.1')
   socket.write('POST / HTTP/1.1\r\nHost: receiver\r\nContent-Length: 100\r\n\r\n{', () => socket.resetAndDestroy())
   await once(socket, 'close')
+}
+
+/** Sends a body until the receiver answers or closes. Resolves to the bytes that it took, MAX_TAKEN_BYTES and a little at most. */
+async function takenOfEndless(port: number, head: string): Promise<number> {
+  const socket = connect(port, '127.0.0.1')
+  const answered = once(socket, 'data').catch(() => undefined)
+  const chunk = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(0x10000, ' '), Buffer.from('\r\n')])
+  function* request() {
+    yield `POST / HTTP/1.1\r\nHost: receiver\r\nContent-Type: application/json\r\n${head}\r\n\r\n`
+    while (socket.bytesWritten <= MAX_TAKEN_BYTES) yield chunk
+  }
+  const sent = new Promise<void>((resolve) => pipeline(Readable.from(request()), socket, () => resolve()))
+  await Promise.race([answered, sent])
+  socket.destroy()
+  return socket.bytesWritten - socket.writableLength
 }

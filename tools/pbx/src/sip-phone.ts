@@ -229,10 +229,10 @@ export function createSipPhone({ name, password, url, understands, expiresSecond
     ignoreRequestsToAnswer(ignored: boolean): void {
       isIgnored = ignored
     },
-    /** The response to the calls that follow, such as `183 Session Progress`, or `486 Busy Here` for do not disturb; of a 302 also the number. */
-    respondWith(status: string, redirectsToNumber?: string): void {
+    /** The response to the calls that follow, such as `183 Session Progress`, or `486 Busy Here` for do not disturb; of a 302 also the user of the new address. */
+    respondWith(status: string, redirectsToUser?: string): void {
       firstResponse = status
-      redirectsTo = redirectsToNumber === undefined ? contact : `<sip:${redirectsToNumber}@${HOST}>`
+      redirectsTo = redirectsToUser === undefined ? contact : `<sip:${encodeURIComponent(redirectsToUser)}@${HOST}>`
     },
     answer: (): void => accept(ringing()),
     decline(status = '486 Busy Here'): void {

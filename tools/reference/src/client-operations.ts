@@ -105,8 +105,8 @@ type Line<Method> = string & { readonly method?: Method }
 
 /**
  * Each operation as its request line, with \`{}\` for an id, and its flags. \`body\`, \`query\`: takes one. \`key\`: takes an \`Idempotency-Key\`.
- * \`pages\`: answers a page; \`array\`: answers an array, and the header \`Next-Cursor\` has the cursor of the next page. \`stream\`: answers
- * server-sent events.
+ * \`page\`: answers a page; \`array\`: answers an array, and the header \`Next-Cursor\` has the cursor of the next page. \`stream\`: answers
+ * server-sent events. \`nothing\`: answers without a body.
  */
 export const OPERATIONS = {
 ${table.join('\n')}
@@ -145,7 +145,7 @@ function linesOf(
   const flags = [
     ...(requestBody ? ['body'] : has('query') ? ['query'] : []),
     ...(has('header', 'Idempotency-Key') ? ['key'] : []),
-    ...(isArray ? ['array'] : isPage ? ['pages'] : isStream ? ['stream'] : []),
+    ...(isArray ? ['array'] : isPage ? ['page'] : isStream ? ['stream'] : answers[0] === undefined ? ['nothing'] : []),
   ]
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => `${name}: string`)
   const body = requestBody && typeOf(Object.values(requestBody.content)[0]?.schema)

@@ -37,4 +37,5 @@ export {
 } from './start-backing-services.ts'
 export { temporaryFolder, temporaryFolderIn } from './temporary-folder.ts'
 export { joinTestRun, leaveTestRun } from './test-run/join-test-run.ts'
+export { onEndOfMake } from './test-run/on-end-of-make.ts'
 export { openTestRun, type TestRun } from './test-run/test-run.ts'

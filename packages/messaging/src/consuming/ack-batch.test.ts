@@ -28,9 +28,9 @@ class Broker {
 
 const message = (deliveryTag: number) => ({ fields: { deliveryTag } }) as Message
 
-function given(count: number, hold?: AckHold) {
+function given(count: number, hold?: AckHold, many = 1) {
   const broker = new Broker()
-  const batch = createAckBatch(broker.channel(), hold)
+  const batch = createAckBatch(broker.channel(), many, hold)
   const messages = Array.from({ length: count }, (_, i) => message(i + 1))
   for (const { fields } of messages) broker.outstanding.add(fields.deliveryTag)
   for (const each of messages) batch.taken(each)
@@ -68,6 +68,16 @@ test('with no message in flight, one ack covers everything', () => {
 describe('acknowledgements that may wait', () => {
   beforeEach(() => jest.useFakeTimers())
   afterEach(() => jest.useRealTimers())
+
+  test('a few wait for the shared wake-up, many are sent sooner', () => {
+    const [few, many] = [given(3, undefined, 3), given(3, undefined, 3)]
+    for (const message of few.messages.slice(1)) few.batch.done(message)
+    for (const message of many.messages) many.batch.done(message)
+    jest.advanceTimersByTime(5)
+    expect([few.broker.acked, many.broker.acked]).toEqual([[], [1, 2, 3]])
+    jest.advanceTimersByTime(50)
+    expect(few.broker.acked).toEqual([2, 3])
+  })
 
   test('one ack covers messages that ended in any order, once the earlier ones have ended', () => {
     const { broker, batch, messages } = given(6, { holdMs: 100, most: 10 })
@@ -107,7 +117,7 @@ test('in any order, exactly the handled messages are acknowledged, each once', (
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
       const broker = new Broker()
-      const batch = createAckBatch(broker.channel())
+      const batch = createAckBatch(broker.channel(), 10)
       const inFlight: Message[] = []
       const done: number[] = []
       let tags = 0

@@ -1,7 +1,8 @@
+import { atSharedWake } from '@switchhook/runtime'
 import { type Channel, IllegalOperationError, type Message } from 'amqplib'
 
-/** Long enough to batch the acknowledgements of a busy queue. No delivery waits for its acknowledgement. */
-const GATHER_MS = 5
+/** How long acknowledgements are gathered once there are many, so that the broker soon sends further messages. */
+const GATHER_MANY_MS = 5
 
 /** How long acknowledgements wait for those of earlier messages. */
 export interface AckHold {
@@ -23,13 +24,18 @@ export type AckBatch = ReturnType<typeof createAckBatch>
  * oldest that is still in flight. A quorum queue writes each ack into its log and accepts 32 at a time from a channel.
  * Further ones wait in the channel and are lost when it closes (rabbit_fifo_client). The broker redelivers a message whose
  * ack is lost. Every message of the channel must be registered with `taken`, or a `multiple` ack would cover it too early.
+ * @param many this many acks do not wait for the next shared wake-up (50 ms). Until then their messages count towards those
+ *   that the broker sends
  * @param hold absent: an ack does not wait for earlier messages, which may take long
  */
-export function createAckBatch(channel: Channel, hold: AckHold = { holdMs: 0, most: 0 }) {
+export function createAckBatch(channel: Channel, many: number, hold: AckHold = { holdMs: 0, most: 0 }) {
   /** Delivery tags of the messages in flight. They arrive in ascending order, so the first one is the lowest. */
   const inFlight = new Set<number>()
   /** In the order of their ends. */
   let ended: Done[] = []
+  /** Since the last acks were sent. */
+  let gathered = 0
+  let isWaiting = false
   let gathering: NodeJS.Timeout | undefined
   let holding: NodeJS.Timeout | undefined
 
@@ -37,6 +43,7 @@ export function createAckBatch(channel: Channel, hold: AckHold = { holdMs: 0, mo
     clearTimeout(gathering)
     clearTimeout(holding)
     gathering = undefined
+    gathered = 0
     const [oldest = Infinity] = inFlight
     let last: Message | undefined
     const later: Done[] = []
@@ -64,8 +71,16 @@ export function createAckBatch(channel: Channel, hold: AckHold = { holdMs: 0, mo
     done(message: Message): void {
       inFlight.delete(message.fields.deliveryTag)
       ended.push({ message, doneAt: performance.now() })
+      gathered += 1
       // oxlint-disable-next-line no-restricted-globals -- gathers acknowledgements: no answer is awaited
-      gathering ??= setTimeout(() => send(hold), GATHER_MS)
+      if (gathered >= many) gathering ??= setTimeout(() => send(hold), GATHER_MANY_MS)
+      else if (!isWaiting) {
+        isWaiting = true
+        atSharedWake(() => {
+          isWaiting = false
+          if (gathered > 0) send(hold)
+        })
+      }
     },
     /** The caller nacks or rejects the message afterwards. */
     returned: ({ fields }: Message): void => void inFlight.delete(fields.deliveryTag),

@@ -24,9 +24,7 @@ function asterisk(cutAt: number, joins: number[] = []) {
     talk: async () => {},
     lines: { channelOf: async () => null },
     endpointOf: () => null,
-    shownAs: () => '',
-    cliOf: () => '',
-    defaultNumber: '',
+    shownAs: () => ({ number: '', isWithheld: false }),
   }
   return { deps, done }
 }

@@ -1,4 +1,3 @@
-import { WITHHELD } from '@switchhook/platform'
 import { type AriClient, applicationPath, bridgePath, channelPath, type Query } from '../ari/ari-client.ts'
 import { DIALLED_VARIABLE, MARK_VARIABLE, markOf, type SessionName } from '../ari/channel-mark.ts'
 import type { OpenLines } from '../open-lines.ts'
@@ -6,7 +5,7 @@ import type { Parties } from '../parties.ts'
 import type { Action } from '../session/action.ts'
 import type { Input } from '../session/input.ts'
 
-export interface CarryOutDeps extends Pick<Parties, 'endpointOf' | 'shownAs' | 'cliOf' | 'defaultNumber'> {
+export interface CarryOutDeps extends Pick<Parties, 'endpointOf' | 'shownAs'> {
   readonly ari: AriClient
   readonly app: string
   readonly ringSeconds: number
@@ -21,8 +20,6 @@ const AUTO_ANSWER = {
 }
 /** Otherwise Asterisk itself would connect a party who transfers at the phone to any number of the dialplan. */
 const TRANSFERS_LEFT_TO_US = { variable: 'PJSIP_TRANSFER_HANDLING()', value: 'ari-only' }
-/** Otherwise Asterisk would call the number to which a phone redirects (302), and nobody would be in that call. */
-const NOT_FORWARDED = { FORWARD_CONTEXT: 'switchhook-does-not-forward' }
 /** The trunk sends the number with `Privacy: id` (RFC 3325). */
 const PROHIBITED = { 'CONNECTEDLINE(num-pres)': 'prohib', 'CONNECTEDLINE(name-pres)': 'prohib' }
 const EXISTS = 409
@@ -43,14 +40,13 @@ export const bridgeName = (app: string): string => `switchhook ${app}`
 export async function carryOut(deps: CarryOutDeps, session: SessionName, action: Action): Promise<Input | undefined> {
   const { ari, app, ringSeconds } = deps
   switch (action.kind) {
-    case 'originate':
     case 'create': {
       const { party } = action
       const lineId = party.kind === 'agent' ? await deps.lines.channelOf(session.tenant, party.agentUri) : null
       if (lineId !== null) {
         return { kind: 'line-lent', channelId: action.channelId, lineId, ringMs: ringSeconds * 1_000 }
       }
-      const answer = await call(deps, session, action)
+      const answer = await create(deps, session, action)
       const isRefused = answer === undefined || (answer.status >= 400 && answer.status !== EXISTS)
       return isRefused ? { kind: 'refused', channelId: action.channelId } : undefined
     }
@@ -101,27 +97,26 @@ export async function carryOut(deps: CarryOutDeps, session: SessionName, action:
   }
 }
 
-type Call = Extract<Action, { kind: 'originate' | 'create' }>
-
-async function call(deps: CarryOutDeps, session: SessionName, action: Call) {
-  const { ari, app, ringSeconds } = deps
-  const endpoint = deps.endpointOf(session.tenant, action.party)
+/**
+ * Asterisk would call on behalf of a channel that it originates whatever the phone redirects to (302), any number of a trunk
+ * included. It does not for a channel that is created and then dialled.
+ */
+async function create(deps: CarryOutDeps, session: SessionName, action: Extract<Action, { kind: 'create' }>) {
+  const { channelId, party, originator, autoAnswer } = action
+  const { app, ari } = deps
+  const endpoint = deps.endpointOf(session.tenant, party)
   if (endpoint === null) return undefined
-  const { variable, value } = TRANSFERS_LEFT_TO_US
-  const marked = { [MARK_VARIABLE]: markOf(app, session), [variable]: value }
-  if (action.kind === 'create') {
-    const originator: Query = action.originator === null ? {} : { originator: action.originator }
-    const query = { endpoint, app, appArgs: 'outside', channelId: action.channelId, ...originator }
-    const cli = deps.cliOf(action.cli)
-    const shown = cli === WITHHELD ? { number: deps.defaultNumber, ...PROHIBITED } : { number: cli }
-    const { number, ...presentation } = shown
-    const variables = { ...marked, 'CONNECTEDLINE(num)': number, ...presentation }
-    return ari.request('POST', '/channels/create', query, { variables })
+  const query = { endpoint, app, appArgs: party.kind, channelId, ...(originator !== null && { originator }) }
+  const { number, name, isWithheld } = deps.shownAs(session.tenant, action.shows)
+  const variables = {
+    [MARK_VARIABLE]: markOf(app, session),
+    [TRANSFERS_LEFT_TO_US.variable]: TRANSFERS_LEFT_TO_US.value,
+    'CONNECTEDLINE(num)': number,
+    ...(name !== undefined && { 'CONNECTEDLINE(name)': name }),
+    ...(isWithheld && PROHIBITED),
+    ...(autoAnswer && AUTO_ANSWER),
   }
-  const callerId = deps.shownAs(session.tenant, action.shows)
-  const query = { endpoint, app, appArgs: 'agent', timeout: String(ringSeconds), callerId }
-  const variables = { ...marked, ...NOT_FORWARDED, ...(action.autoAnswer && AUTO_ANSWER) }
-  return ari.request('POST', channelPath(action.channelId), query, { variables })
+  return ari.request('POST', '/channels/create', query, { variables })
 }
 
 async function move({ ari, app }: CarryOutDeps, action: Extract<Action, { kind: 'move' }>): Promise<void> {

@@ -1,23 +1,19 @@
 import type { Party } from '@switchhook/platform'
 
+/** What a called party is shown: a number, or the party at the other end. `cli` null: the default number. */
+export type Shown = Party | { readonly kind: 'cli'; readonly cli: string | null }
+
 /** A request to Asterisk. Each action can be repeated. */
 export type Action =
-  /** Calls an agent's phone in one request; it enters the application when it answers. */
-  | {
-      readonly kind: 'originate'
-      readonly channelId: string
-      readonly party: Party
-      readonly shows: Party
-      /** The call carries auto-answer headers. */
-      readonly autoAnswer: boolean
-    }
-  /** Creates the channel to an outside party; it is dialled once it is in the call's bridge. */
+  /** Creates the channel to a party. It is dialled once it is in our application, and an outside party once it is in the call's bridge. */
   | {
       readonly kind: 'create'
       readonly channelId: string
       readonly party: Party
-      readonly cli: string | null
+      readonly shows: Shown
       readonly originator: string | null
+      /** The call carries auto-answer headers. */
+      readonly autoAnswer: boolean
     }
   | { readonly kind: 'dial'; readonly channelId: string }
   /** An arrived channel is marked as ours, and its events are subscribed to. */

@@ -115,7 +115,7 @@ export function partyLeft(draft: SessionDraft, { line, state }: Channel, how: Ho
 }
 
 /** Whether the party of this line is one of the two. An agent who has left a transfer is not: the customer waits alone. */
-export const isIn = ({ caller, called, transfer }: Call, line: string): boolean =>
+const isIn = ({ caller, called, transfer }: Call, line: string): boolean =>
   (lineOf(caller) === line || lineOf(called) === line) && !(transfer?.isAbandoned === true && transfer.by === line)
 
 /** An agent's phone has ended: each leg that it served ends as if the agent had hung up, or as if the device were lost. */

@@ -1,8 +1,8 @@
-import { applyChannelInput, gone, isIn, YOUNG_MS } from './apply-channel-input.ts'
+import { applyChannelInput, gone, YOUNG_MS } from './apply-channel-input.ts'
 import { PLATFORM_LOST } from './end-reason.ts'
 import type { ListedChannel, SessionInput } from './input.ts'
 import { catchUpLine } from './open-line.ts'
-import { type Channel, lineOf } from './session.ts'
+import type { Channel } from './session.ts'
 import type { SessionDraft } from './session-draft.ts'
 
 /** Shorter than the time between two comparisons after a connect. */
@@ -32,17 +32,13 @@ function missing(draft: SessionDraft, channel: Channel): void {
 }
 
 /**
- * Asterisk drops a channel that enters the application while no client is connected. If only the agent who dials has been
- * called by then, the channel is requested again, once.
+ * Asterisk drops a channel that is created while no client is connected. Nobody has been called by then, so the channel is
+ * requested again, once.
  */
 function lost(draft: SessionDraft, channel: Channel): void {
   const { line, origin, state, isDialled } = channel
-  const call = draft.liveCalls().find((one) => one.phase === 'seized' && isIn(one, line))
-  const isAgentWhoDials = call?.caller.kind === 'agent' && lineOf(call.caller) === line
-  const isNotDialled =
-    !isDialled && (call?.called.kind === 'outside' || draft.transferTo(line)?.transfer?.target.kind === 'outside')
   const isRepeated = draft.channels().some((one) => one.line === line && one.state === 'gone')
-  const canRepeat = !isRepeated && origin === 'placed' && state === 'asked' && (isAgentWhoDials || isNotDialled)
+  const canRepeat = !isRepeated && origin === 'placed' && state === 'asked' && !isDialled
   if (canRepeat) draft.put({ ...channel, state: 'gone' })
   else gone(draft, channel, PLATFORM_LOST)
 }

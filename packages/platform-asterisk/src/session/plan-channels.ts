@@ -78,7 +78,7 @@ function bridgeFor(draft: SessionDraft, call: Call, party: Party): Need['bridge'
     // Ringback and announcements are heard in the bridge. Agents' phones and callers join once the call is answered.
     const isCallee = lineOf(party) === lineOf(call.called)
     const isCalledByUs = channel !== undefined && channel.origin !== 'arrived'
-    const joinsEarly = isCalledByUs && (!isCallee || party.kind === 'outside')
+    const joinsEarly = isCalledByUs && (party.kind === 'outside' || (!isCallee && channel.state === 'up'))
     return joinsEarly ? { id: callId, waits: false } : null
   }
   // While the call is on hold, the agent's line serves other calls.
@@ -96,15 +96,16 @@ const otherOf = ({ caller, called }: Call, party: Party): Party => (lineOf(calle
 function place(draft: SessionDraft, { party, call }: Need): void {
   const line = lineOf(party)
   const { id } = draft.put(newChannel({ id: draft.newName(), line, origin: 'placed', askedAtMs: draft.atMs }))
+  const create = { kind: 'create', channelId: id, party, originator: null, autoAnswer: false } as const
   if (party.kind === 'agent') {
     const isCaller = lineOf(call.caller) === line && call.phase === 'seized'
     const isAnswering = draft.pendingAnswers.some(({ agentUri, how }) => agentUri === line && how === 'again')
     const isTarget = call.transfer !== null && lineOf(call.transfer.target) === line
     const shows = isTarget && call.transfer !== null ? otherParty(call, call.transfer.by) : otherOf(call, party)
-    draft.actions.push({ kind: 'originate', channelId: id, party, shows, autoAnswer: isCaller || isAnswering })
+    draft.actions.push({ ...create, shows, autoAnswer: isCaller || isAnswering })
   } else {
     const originator = draft.channelOf(lineOf(otherOf(call, party)))?.id ?? null
-    draft.actions.push({ kind: 'create', channelId: id, party, cli: call.cli, originator })
+    draft.actions.push({ ...create, shows: { kind: 'cli', cli: call.cli }, originator })
   }
 }
 
@@ -171,7 +172,7 @@ function leave(draft: SessionDraft, channel: Channel): void {
   draft.put({ ...channel, bridge: null })
 }
 
-/** A created channel is dialled once it is in the bridge where its ringback is heard. */
+/** A created channel is dialled once it is in our application, and in the bridge if its ringback is heard there. */
 function dial(draft: SessionDraft, channel: Channel | undefined): void {
   if (channel === undefined || channel.origin !== 'placed' || channel.state !== 'asked') return
   if (!channel.isReady || channel.isDialled) return

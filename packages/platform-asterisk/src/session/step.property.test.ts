@@ -156,9 +156,14 @@ function run(begin: () => Stepped, wishes: readonly Wish[]): PbxSession {
     const gone = new Set(session.channels.filter(({ state }) => state === 'gone').map(({ id }) => id))
     const known = new Set(before?.channels.map(({ id }) => id))
     for (const action of actions) {
-      if (action.kind === 'originate' || action.kind === 'create') expect(known.has(action.channelId)).toBe(false)
+      if (action.kind === 'create') expect(known.has(action.channelId)).toBe(false)
       if (action.kind === 'move') expect(action.channelIds.filter((id) => gone.has(id))).toEqual([])
     }
+    // An agent's phone joins no bridge before it is answered.
+    const phones = session.channels.filter(({ origin, line }) => origin === 'placed' && line.startsWith('sip:'))
+    const ringing = phones.filter(({ state }) => state !== 'up').map(({ id }) => id)
+    const joined = actions.flatMap((action) => (action.kind === 'move' ? action.channelIds : []))
+    expect(joined.filter((id) => ringing.includes(id))).toEqual([])
     // A call never ends an agent's line.
     const lent = new Set(session.channels.filter(({ origin }) => origin === 'lent').map(({ id }) => id))
     expect(actions.filter((action) => action.kind === 'drop' && lent.has(action.channelId))).toEqual([])

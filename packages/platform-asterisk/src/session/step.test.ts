@@ -112,10 +112,12 @@ const talking = (called?: Party): Steps => {
 
 test('the customer is called once the agent has answered, and dialled once the ringback is heard', () => {
   const steps = new Steps('dials')
-  expect(steps.asked).toEqual(['originate 2'])
+  expect(steps.asked).toEqual(['create 2'])
+  steps.on({ kind: 'ready', channelId: steps.id(2), isUp: false })
+  expect(steps.asked).toEqual(['dial 2'])
   steps.on({ kind: 'ringing', channelId: steps.id(2) })
   expect(steps.asked).toEqual([])
-  steps.on({ kind: 'ready', channelId: steps.id(2), isUp: true })
+  steps.on({ kind: 'up', channelId: steps.id(2) })
   expect(steps.asked).toEqual(['create 3', 'move 2 to talk'])
   steps.on({ kind: 'ready', channelId: steps.id(3), isUp: false })
   expect(steps.asked).toEqual(['move 3 to talk', 'dial 3'])
@@ -167,7 +169,7 @@ test('one party hangs up: the other one is ended, and the bridge', () => {
 
 test('a caller hears ringback, and is answered when the agent is', () => {
   const steps = new Steps('is called')
-  expect(steps.asked).toEqual(['claim trunk', 'originate 2'])
+  expect(steps.asked).toEqual(['claim trunk', 'create 2'])
   expect(steps.state).toBeUndefined()
   steps.on({ kind: 'ringing', channelId: steps.id(2) })
   expect(steps.asked).toEqual(['ring trunk'])
@@ -218,7 +220,7 @@ describe('answer', () => {
     steps.on(steps.answer('again'))
     expect(steps.stepped.actions).toMatchObject([
       { kind: 'drop', channelId: steps.id(2), elsewhere: true },
-      { kind: 'originate', channelId: steps.id(3), autoAnswer: true },
+      { kind: 'create', channelId: steps.id(3), autoAnswer: true },
     ])
     steps.on({ kind: 'gone', channelId: steps.id(2), cause: 26, sipCode: null })
     expect(steps.state).toBe(CallState.alerting)
@@ -418,7 +420,7 @@ test('an attended transfer moves the phone to the consultation, and back if it i
   const consultationCallId = newCallId()
   steps.on(steps.transfers(consultationCallId))
   expect(steps.stepped.actions).toMatchObject([
-    { kind: 'originate', channelId: steps.id(4) },
+    { kind: 'create', channelId: steps.id(4) },
     { kind: 'move', channelIds: [steps.id(2)], bridge: consultationCallId, waits: false },
     { kind: 'move', channelIds: [steps.id(3)], bridge: `${steps.callId}-h`, waits: true },
   ])
@@ -437,7 +439,7 @@ test.each([
   const target = { ...party, asked: address, refusal: null }
   steps.on({ ...steps.transfers(consultationCallId), cli: '+15550000', target } as Input)
   expect(steps.leg(ALICE, consultationCallId)).toMatchObject({ cli })
-  if (cli !== null) expect(steps.stepped.actions).toMatchObject([{ kind: 'create', cli }, {}, {}])
+  if (cli !== null) expect(steps.stepped.actions).toMatchObject([{ kind: 'create', shows: { cli } }, {}, {}])
 })
 
 describe('at the phone, during a consultation', () => {
@@ -486,7 +488,7 @@ describe('a blind transfer at the phone', () => {
 
   test('that is reported twice calls its target once', () => {
     const steps = begun()
-    expect(steps.asked).toContain('originate 4')
+    expect(steps.asked).toContain('create 4')
     const target = { ...agent(BOB), asked: '8102', refusal: null } as const
     expect(steps.on({ kind: 'phone-transfers', channelId: steps.id(2), target }).asked).toEqual([])
   })

@@ -86,7 +86,7 @@ const hangup = (): Promise<boolean> => apply({ kind: 'hangup', callId, agentUri:
 const state = async () => (await sessions.find(tenant, callId))?.group.legs[0]?.state
 
 describe.each<[string, () => Promise<unknown>, Action['kind'], CallState | undefined]>([
-  ['a dial', dial, 'originate', undefined],
+  ['a dial', dial, 'create', undefined],
   ['a command', hangup, 'drop', CallState.initiated],
 ])('%s whose write gets no answer', (_what, command, action, before) => {
   beforeEach(async () => {

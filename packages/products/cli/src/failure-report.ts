@@ -27,6 +27,11 @@ function plainReport(error: unknown): FailureReport {
   }
   if (error instanceof SwitchhookError) return refusal(error)
   const message = error instanceof Error ? error.message : String(error)
+  // Of V8, where a field of an answer is read that is not there.
+  if (error instanceof TypeError && /^Cannot |is not iterable$/.test(message)) {
+    const about = 'Check the address of the installation (switchhook profile), and its version'
+    return { exit: Exit.noAnswer, message: `The answer is unlike Switchhook's (${message}). ${about}.` }
+  }
   // The client's name for the address.
   if (message.startsWith('baseUrl ')) return { exit: Exit.usage, message: message.replace('baseUrl', 'The address') }
   // The client's name for the command.

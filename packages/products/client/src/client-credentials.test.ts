@@ -91,6 +91,12 @@ test.each<[string, Scripted, number | undefined, string]>([
     'https://login.example/token answered 200 (text/html) without a token. Check tokenUrl.',
   ],
   [
+    'a token that is no text',
+    json({ access_token: {}, error: {} }),
+    200,
+    'https://login.example/token answered 200 (application/json) without a token. Check tokenUrl.',
+  ],
+  [
     'a refusal',
     json({ error: 'invalid_client', error_description: 'The secret has expired' }, 401),
     401,

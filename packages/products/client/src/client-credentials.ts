@@ -96,18 +96,19 @@ async function requestToken(
   } catch (cause) {
     throw new SignInFailed(`${String(tokenUrl)} did not answer (${reasonOf(cause)}). Check tokenUrl.`, { cause })
   }
-  const answer = (parsed(text) ?? {}) as Readonly<Record<string, string | undefined>>
+  const answer = (parsed(text) ?? {}) as Readonly<Record<string, unknown>>
   const { access_token: value, expires_in: seconds, error, error_description: description } = answer
-  if (response.ok && value) {
+  if (response.ok && typeof value === 'string' && value) {
     const lifetimeMs = (Number(seconds) || DEFAULT_LIFETIME_SECONDS) * 1_000
     const aheadMs = Math.min(AHEAD_MS * (1 + Math.random()), lifetimeMs / 2)
     const expiresAtMs = Date.now() + lifetimeMs
     return { value, expiresAtMs, renewAtMs: expiresAtMs - aheadMs }
   }
   const { status } = response
+  const refusal = [error, description].filter((one) => typeof one === 'string' && one).join(': ')
   throw new SignInFailed(
-    error
-      ? `Sign-in was refused: ${error}${description ? `: ${description}` : ''}. Check clientId, clientSecret and scope.`
+    refusal
+      ? `Sign-in was refused: ${refusal}. Check clientId, clientSecret and scope.`
       : `${String(tokenUrl)} answered ${status} (${mediaTypeOf(response)}) without a token. Check tokenUrl.`,
     { status, retryAfterMs: retryAfterMs(response.headers.get('retry-after')) },
   )

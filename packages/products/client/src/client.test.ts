@@ -1,4 +1,4 @@
-import { createClient } from './client.ts'
+import { type Client, createClient } from './client.ts'
 import { NoAnswer, SwitchhookError } from './errors.ts'
 import type { ClientOptions, Retry } from './options.ts'
 import { failure, json, page, problem, type Scripted, type SentRequest, scripted } from './testing/scripted.ts'
@@ -24,7 +24,7 @@ const DIAL = { agentUri: ALICE, destination: '+15550100' }
 const keysOf = (sent: readonly SentRequest[]) => sent.map(({ headers }) => headers.get('idempotency-key'))
 
 test('a request carries the token, the body, its parameters and a key', async () => {
-  const { client, sent } = open([json({}, 202)])
+  const { client, sent } = open([json({}, 202), json({ items: [] })])
   await client.agents.setPresence(ALICE, { statusCode: '66' })
   await client.deliveries.list({ state: 'parked', limit: 5 }).page()
   expect(sent).toMatchObject([
@@ -205,6 +205,23 @@ test('an error of the API has its code, its fields and one sentence for people',
     status: 400,
     requestId: 'r-1',
   })
+})
+
+const odd = [new Response(null, { status: 204 }), json(null), json('text'), json([null]), json({ items: null })]
+
+test.each<[string, (client: Client) => Promise<unknown>, readonly Response[]]>([
+  ['an object', (client) => client.me.read(), odd.slice(0, 3)],
+  ['a page', (client) => client.agents.list().page(), [...odd, json({})]],
+  ['an array', (client) => client.subscriptions.list().page(), [...odd.slice(0, 3), json({})]],
+  ['nothing', (client) => client.subscriptions.delete('s'), [page('<html>', 200)]],
+])('an answer that is not %s is another server’s', async (_kind, call, answers) => {
+  for (const answer of answers) {
+    const failed = call(open([answer]).client)
+    await expect(failed).rejects.toMatchObject({
+      name: 'NoAnswer',
+      message: expect.stringContaining('unlike Switchhook'),
+    })
+  }
 })
 
 const ME = 'https://switchhook.example/api/v1/me'

@@ -1,3 +1,4 @@
+import type { AnswerKind } from './fetch-answer.ts'
 import { OPERATIONS, type Operations } from './generated/operations.ts'
 import type { CallOptions, ClientOptions, Page, Pages } from './options.ts'
 import { createSend, type Send } from './send.ts'
@@ -5,6 +6,9 @@ import { follow, type StreamOptions } from './stream.ts'
 
 /** The operations of the API, by resource. */
 export type Client = Operations
+
+/** The flags that tell the body of an answer; without one, it is an object. */
+const ANSWERS: readonly AnswerKind[] = ['stream', 'page', 'array', 'nothing']
 
 /** Default limits of a call. */
 const TIMEOUT_MS = 30_000
@@ -30,6 +34,7 @@ type Query = Readonly<Record<string, unknown>>
 function methodOf(operation: string, line: string, timeoutMs: number, send: Send): (...args: unknown[]) => unknown {
   const [method = '', template = '', ...flags] = line.split(' ')
   const has = (flag: string): boolean => flags.includes(flag)
+  const answer = ANSWERS.find(has) ?? 'object'
 
   return (...args) => {
     const path = template.replaceAll('{}', () => {
@@ -41,21 +46,23 @@ function methodOf(operation: string, line: string, timeoutMs: number, send: Send
     const body = has('body') ? (args.shift() ?? {}) : undefined
     const query = has('query') ? ((args.shift() ?? {}) as Query) : {}
     const options = (args[0] ?? {}) as CallOptions & StreamOptions
-    const request = { operation, method, takesKey: has('key'), timeoutMs }
+    const request = { operation, method, takesKey: has('key'), timeoutMs, answer }
     const read = (more: Query = {}) =>
       send({ ...request, path: path + queryText({ ...query, ...more }), body }, options)
 
-    if (has('stream')) {
+    if (answer === 'stream') {
       return follow(async (place, since, signal) => {
         const headers = place === undefined ? {} : { 'last-event-id': place }
         const at = path + queryText({ ...query, since })
-        return (await send({ ...request, path: at, headers, isStream: true }, { signal })).response
+        return (await send({ ...request, path: at, headers }, { signal })).response
       }, options)
     }
-    if (has('pages') || has('array')) {
+    if (answer === 'page' || answer === 'array') {
       return pagesOf(async (more) => {
         const { response, value } = await read(more)
-        return has('pages') ? (value as Page) : { items: value as [], nextCursor: response.headers.get('next-cursor') }
+        return answer === 'page'
+          ? (value as Page)
+          : { items: value as [], nextCursor: response.headers.get('next-cursor') }
       })
     }
     return read().then(({ value }) => value)

@@ -1,6 +1,6 @@
 import { orAborted, startDeadline, waitMs } from './deadline.ts'
 import { Failure, NoAnswer, type SwitchhookError } from './errors.ts'
-import { type ApiAnswer, fetchAnswer } from './fetch-answer.ts'
+import { type AnswerKind, type ApiAnswer, fetchAnswer } from './fetch-answer.ts'
 import type { CallOptions, ClientOptions, Retry } from './options.ts'
 import { backoffMs, reactionTo } from './retry.ts'
 
@@ -13,7 +13,7 @@ interface ApiRequest {
   readonly body?: unknown
   readonly takesKey: boolean
   readonly headers?: Readonly<Record<string, string>>
-  readonly isStream?: boolean
+  readonly answer: AnswerKind
   readonly timeoutMs: number
 }
 
@@ -27,7 +27,7 @@ export function createSend(options: ClientOptions): Send {
   const { auth, fetch: send = fetch, maxRetries = MAX_RETRIES, onRetry } = options
 
   return async (request, { signal, timeoutMs = request.timeoutMs, idempotencyKey, ifMatch, onAnswer } = {}) => {
-    const { operation, method, path, body, isStream } = request
+    const { operation, method, path, body } = request
     const key = request.takesKey ? (idempotencyKey ?? crypto.randomUUID()) : undefined
     const headers = {
       ...(body !== undefined && { 'content-type': 'application/json' }),
@@ -55,7 +55,7 @@ export function createSend(options: ClientOptions): Send {
             signal: deadline.signal,
             ...(body !== undefined && { body: JSON.stringify(body) }),
           }
-          const answer = await fetchAnswer(send, base + path, init, isStream)
+          const answer = await fetchAnswer(send, base + path, init, request.answer)
           onAnswer?.(answer.response)
           return answer
         } catch (error) {

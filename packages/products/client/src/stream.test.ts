@@ -57,6 +57,13 @@ test('events, events of an unknown type and attempts are told apart; other names
   expect(sent[0]?.url).toBe('http://x/api/v1/webhooks/stream?callId=c')
 })
 
+test.each(['event: event\ndata: text', 'event: attempt\ndata: null'])(
+  'a message that Switchhook does not send ends the stream: %j',
+  async (message) => {
+    await expect(read([connection(message)], 1)).rejects.toThrow('unlike Switchhook')
+  },
+)
+
 test('a stream that ends is resumed after its last place, which a quiet stream has too', async () => {
   const states: string[] = []
   const { messages, places } = await read(

@@ -1,6 +1,7 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { either, waitMs } from './deadline.ts'
 import { Failure, NoAnswer } from './errors.ts'
+import { isObject, parsed, strange } from './fetch-answer.ts'
 import { EVENT_TYPES } from './generated/numbers.ts'
 import type { Schemas } from './generated/schemas.ts'
 import { backoffMs } from './retry.ts'
@@ -39,6 +40,9 @@ export interface StreamOptions {
   readonly onState?: (state: 'live' | 'away', error?: unknown) => void
 }
 
+/** The names of messages that are read. Later versions may send others. */
+const MESSAGES: readonly unknown[] = ['event', 'attempt', 'gap']
+
 /** The API sends its place after 15 s without a message, so a longer silence is a dead connection. */
 const SILENCE_MS = 35_000
 const FIRST_RECONNECT_MS = 1_000
@@ -71,7 +75,8 @@ export async function* follow(
       let isFirst = true
       for await (const { event: type, id, data } of messagesOf(response, connection)) {
         failures = 0
-        const value: unknown = JSON.parse(data)
+        const value = parsed(data)
+        if (!isObject(value) && MESSAGES.includes(type)) throw strange(response, response.url)
         if (type === 'gap') {
           const found = value as NonNullable<typeof gap>
           isGapNew = gap === undefined

@@ -143,6 +143,9 @@ describe('a pass', () => {
       relay.unclaimed()
       await jest.advanceTimersByTimeAsync(0)
       expect(published).toEqual([left.event])
+      // The event is marked before the real clock returns.
+      await jest.advanceTimersByTimeAsync(100)
+      expect(state.sent).toEqual(['left'])
     } finally {
       jest.useRealTimers()
     }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { PlatformEvent } from '@switchhook/contracts'
-import { backoffMs, type Logger, startPoll } from '@switchhook/runtime'
+import { backoffMs, type Logger, sharedWake, startPoll } from '@switchhook/runtime'
 import type { Outbox, OutboxEntry, Relay } from '@switchhook/store'
 
 interface RelayDeps {
@@ -14,8 +14,6 @@ interface RelayDeps {
 const BATCH = 128
 /** Bounds the memory. Commits beyond it leave their events in the outbox. */
 const MAX_IN_PROGRESS = 1_000
-/** Confirmed events are gathered for this long and marked in one call. After a crash they are published again. */
-const GATHER_MS = 20
 /** A poll, which costs a round trip, finds the events of a replica that died. */
 const POLL_MS = 1_000
 const FIRST_RETRY_MS = 250
@@ -55,11 +53,11 @@ export function startRelay({ outbox, publish, log }: RelayDeps): Relay & { reado
     if (!isSettling) await settle()
   }
 
-  /** Marks the confirmed events, and gives the others back. */
+  /** Marks the confirmed events in one call for each wake-up, and gives the others back. After a crash they are published again. */
   async function settle(): Promise<void> {
     isSettling = true
     for (let tries = 0; confirmed.length + unsent.length > 0; ) {
-      if (!isStopping) await delay(GATHER_MS)
+      if (!isStopping) await sharedWake()
       const [sent, back] = [confirmed.splice(0), unsent.splice(0)]
       try {
         if (sent.length > 0) await outbox.sent(sent)

@@ -21,8 +21,6 @@ interface Posts {
   readonly hanging: Map<DeliveryId, SubscriptionId>
 }
 
-export type TenantShare = ReturnType<typeof createTenantShare>
-
 /**
  * Bounds what the hanging POSTs of one tenant take of the worker. Only POSTs that hang count, so the share does not slow a
  * large tenant whose endpoints are quick. A tenant beyond its share keeps the places of those endpoints that are known to be

@@ -129,6 +129,7 @@ function aWorld(mode: 'post' | 'pull') {
             held: {
               ...held,
               remove,
+              next: async () => (due.length > 0 ? { nowMs: 0, dueAtMs: null, lapsesAtMs: 0 } : await held.next(id)),
               lapsed: async () => due,
             },
             looks: { ...looks, claimDue: async () => [{ ...endpoint, claim: '' }] },

@@ -74,7 +74,11 @@ function aWorker({ perSubscription, perTenant = 1_000, tenant = newSubscriptionI
       await createLookAtHeld({
         worker: { ...worker, parkExcess },
         archive,
-        held: { ...held, unparked: async () => claimed.flatMap(({ entries }) => entries) },
+        held: {
+          ...held,
+          next: async () => ({ nowMs: 0, dueAtMs: null, lapsesAtMs: 0 }),
+          unparked: async () => claimed.flatMap(({ entries }) => entries),
+        },
         looks,
         endpoint: async () => ({ health: HEALTHY, subscription: aSubscription({ paused: true }) }),
         publish: async () => {},

@@ -270,6 +270,7 @@ test.each<[string, Partial<HeldLooksDeps>]>([
   const given: unknown[] = []
   const ends: [DeliveryId | undefined, string][] = []
   const deps = depsOf(aSubscription({ id, mode: 'pull', url: '' }), {
+    next: async () => ({ nowMs: START_MS, dueAtMs: null, lapsesAtMs: START_MS }),
     lapsed: async () => entries,
     read: async (ids) =>
       ids

@@ -1,20 +1,18 @@
-import type { Delivery, SubscriptionId } from '@switchhook/contracts'
+import type { SubscriptionId } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
-import { type Endpoint, type HeldLook, type HeldLooks, type HeldStore, leaseTimes } from '@switchhook/store'
+import type { Endpoint, HeldLook, HeldLooks, HeldStore } from '@switchhook/store'
 import { LRUCache } from 'lru-cache'
 import type { EndpointState } from '../endpoint/recent-looks.ts'
 import type { Limits } from '../limits/limits.ts'
 import { SENT_AT_ONCE, type SendHeldDeps, sendHeld } from '../limits/send-held.ts'
-import { concludeReceived, type RecordOutcomeDeps, recordOutcome } from './conclude-received.ts'
+import { createEndLeases, type EndLeasesDeps } from './end-leases.ts'
 import { type LookPlan, planLook, TICK_MS } from './plan-look.ts'
 import { createWithdrawHeld } from './withdraw-held.ts'
 
-export interface HeldLooksDeps extends SendHeldDeps, RecordOutcomeDeps {
-  readonly held: SendHeldDeps['held'] & Pick<HeldStore, 'lapsed' | 'reported' | 'unparked' | 'due' | 'release' | 'next'>
+export interface HeldLooksDeps extends SendHeldDeps, EndLeasesDeps {
+  readonly held: SendHeldDeps['held'] & EndLeasesDeps['held'] & Pick<HeldStore, 'due' | 'next'>
   readonly looks: Pick<HeldLooks, 'claimDue' | 'finish'>
   readonly endpoint: (endpoint: Endpoint) => Promise<EndpointState>
-  /** Publishes a delivery for workers that have nothing else to do. */
-  readonly publish: SendHeldDeps['publish']
   readonly limits: Pick<Limits, 'passOn'>
   /** Publishes the notices of a tenant's subscriptions whose held deliveries come near their limit. */
   readonly noticeLimit: (tenant: Endpoint['tenant']) => Promise<void>
@@ -28,7 +26,6 @@ const LOOK_LEASE_MS = 30_000
 const FAILED_TICK_MS = 5_000
 /** Of one partition of tenants. */
 const LOOKS_AT_ONCE = 50
-const LAPSED_AT_ONCE = 100
 /** Deliveries that the first look after a pause publishes. Each further one publishes twice as many, up to the second. */
 const FIRST_RELEASE = 100
 const MAX_RELEASED = 2_000
@@ -64,72 +61,32 @@ interface Room {
  * Resolves to when to look again, in ms; undefined: as usual.
  */
 export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | undefined> {
-  const { worker, held, looks, log } = deps
-  const { now } = worker
+  const { held, looks, log } = deps
   /** How many deliveries the next look publishes, of subscriptions that no longer hold them. */
   const paces = new LRUCache<SubscriptionId, number>({
     max: MAX_PACES,
     ttl: PACE_MEMORY_MS,
     ttlResolution: 0,
-    perf: { now },
+    perf: { now: deps.worker.now },
   })
   const withdraw = createWithdrawHeld(deps)
-
-  /** Resolves to whether no lease is left that has ended. */
-  async function endLapsed({ tenant, subscriptionId }: Endpoint): Promise<boolean> {
-    const lapsed = await held.lapsed(subscriptionId, LAPSED_AT_ONCE)
-    const [messages, reports] = await Promise.all([
-      held.read(lapsed.map(({ deliveryId }) => deliveryId)),
-      held.reported(subscriptionId, lapsed),
-    ])
-    const ended = lapsed.map((entry, i) => ({ entry, message: messages[i], reported: reports[i] }))
-    // No client has received them: the worker that was passing them on died.
-    const unreceived = ended.filter(({ message }) => message !== undefined && !isReceived(message.delivery))
-    const leases = unreceived.map(({ entry: { deliveryId, score: lease } }) => ({ deliveryId, lease }))
-    if (leases.length > 0) await held.release(subscriptionId, leases)
-    const others = ended.filter((each) => !unreceived.includes(each))
-    await Promise.all(
-      others.map(async ({ entry, message, reported }) => {
-        const { deliveryId, score: lease } = entry
-        // Its batch waits for a worker, or was lost. Afterwards it changes nothing.
-        if (reported !== undefined) await recordOutcome(deps, reported, message)
-        // Otherwise it has gone on.
-        else if (message !== undefined) {
-          const { beganAtMs, endsAtMs } = leaseTimes(lease)
-          await concludeReceived(worker, message.delivery, {
-            attempt: message.delivery.attempt + 1,
-            at: new Date(beganAtMs).toISOString(),
-            durationMs: endsAtMs - beganAtMs,
-            outcome: { kind: 'unreachable', reason: 'lapsed' },
-          })
-        }
-        await held.remove(subscriptionId, 'leased', [entry])
-        // Its entry may be missing, if another worker has held it again and died. The lease would have counted as one.
-        await worker.listAgain({ deliveryId, tenant, subscriptionId })
-      }),
-    )
-    return lapsed.length < LAPSED_AT_ONCE
-  }
+  const endLeases = createEndLeases(deps)
 
   /** Resolves to the time until the next look; null: nothing is left. */
   async function lookAt(look: HeldLook, readRoom: () => Promise<Room>): Promise<number | null> {
-    const { subscriptionId: id } = look
+    const { tenant, subscriptionId: id } = look
     const endpoint = await deps.endpoint(look)
-    if (!(await endLapsed(look))) return 0
-    // Those that a worker has claimed because of a limit, and has not parked.
-    const unparked = await held.unparked(id, LAPSED_AT_ONCE)
-    if (unparked.length > 0) await worker.parkExcess([{ ...look, entries: unparked }])
-    if (unparked.length === LAPSED_AT_ONCE) return 0
-    await deps.noticeLimit(look.tenant)
+    await deps.noticeLimit(tenant)
     const plan = planLook(endpoint, await held.next(id))
+    // The next release begins slowly.
+    if (plan.kind === 'wait' || plan.kind === 'withdraw') paces.delete(id)
     switch (plan.kind) {
       case 'end':
-        return null
       case 'wait':
-        paces.delete(id)
         return plan.nextInMs
+      case 'end-leases':
+        return await endLeases(look).then(() => plan.nextInMs)
       case 'withdraw':
-        paces.delete(id)
         return (await withdraw(id, await readRoom())) ? plan.nextInMs : TICK_MS
       case 'pass-on':
         return await passOn(plan, await readRoom())
@@ -141,7 +98,7 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
   /** It does not wait for what others release. */
   async function passOn({ limited, isProbing }: Plan<'pass-on'>, room: Room): Promise<number> {
     const { maxInFlight = SENT_AT_ONCE, maxPerSecond = SENT_AT_ONCE } = limited
-    const most = Math.min(isProbing ? 1 : Math.min(maxInFlight, maxPerSecond, SENT_AT_ONCE), room.due)
+    const most = Math.min(isProbing ? 1 : SENT_AT_ONCE, maxInFlight, maxPerSecond, room.due)
     if (most <= 0) return TICK_MS
     room.due -= most
     const nextInMs = await deps.limits.passOn(limited, { most, isBacklogDeep: room.left <= 0 })
@@ -205,6 +162,3 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
     }
   }
 }
-
-/** Whether a client has. Decided by the delivery, which has no url then: its subscription may have been deleted. */
-const isReceived = ({ url }: Delivery): boolean => url === ''

@@ -9,9 +9,12 @@ const LEASED = { nowMs: NOW_MS, dueAtMs: null, lapsesAtMs: NOW_MS + 5_000 }
 const OPEN = { ...HEALTHY, state: 'open', openUntilMs: NOW_MS + 30_000 } as const
 const PROBING = { ...HEALTHY, state: 'probing' } as const
 
-test.each<[string, Partial<Subscription> | undefined, typeof HEALTHY, typeof DUE | typeof LEASED, Partial<LookPlan>]>([
+test.each<
+  [string, Partial<Subscription> | undefined, typeof HEALTHY, Parameters<typeof planLook>[1], Partial<LookPlan>]
+>([
   ['paused', { paused: true }, HEALTHY, DUE, { kind: 'wait', nextInMs: 60_000 }],
   ['paused, with a lease', { paused: true }, HEALTHY, LEASED, { kind: 'wait', nextInMs: 5_000 }],
+  ['in a cool-down, with a lease that ended', {}, OPEN, { ...DUE, lapsesAtMs: NOW_MS }, { kind: 'end-leases' }],
   ['paused and disabled', { paused: true, enabled: false }, HEALTHY, DUE, { kind: 'withdraw', nextInMs: 60_000 }],
   ['paused and disabled, after a cool-down', { paused: true, enabled: false }, PROBING, DUE, { kind: 'withdraw' }],
   ['in a cool-down', {}, OPEN, DUE, { kind: 'wait', nextInMs: 30_000 }],
@@ -33,5 +36,5 @@ test.each<[string, Partial<Subscription> | undefined, typeof HEALTHY, typeof DUE
 
 test('nothing is left', () => {
   const nothing = { nowMs: NOW_MS, dueAtMs: null, lapsesAtMs: null }
-  expect(planLook({ health: OPEN, subscription: aSubscription() }, nothing)).toEqual({ kind: 'end' })
+  expect(planLook({ health: OPEN, subscription: aSubscription() }, nothing)).toEqual({ kind: 'end', nextInMs: null })
 })

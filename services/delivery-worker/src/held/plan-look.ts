@@ -3,7 +3,7 @@ import type { HeldStore } from '@switchhook/store'
 import { nextLookMs } from '../endpoint/admit.ts'
 import type { EndpointState } from '../endpoint/recent-looks.ts'
 
-/** What a look does with the held deliveries of a subscription. `nextInMs`: when to look again. */
+/** What a look does with the held deliveries of a subscription. `nextInMs`: when to look again; null: nothing is left. */
 export type LookPlan = ReturnType<typeof planLook>
 
 /** A worker looks so often while there is something to do. */
@@ -14,7 +14,9 @@ export function planLook(
   { health, subscription }: EndpointState,
   { nowMs, dueAtMs, lapsesAtMs }: Awaited<ReturnType<HeldStore['next']>>,
 ) {
-  if (dueAtMs === null && lapsesAtMs === null) return { kind: 'end' } as const
+  if (dueAtMs === null && lapsesAtMs === null) return { kind: 'end', nextInMs: null } as const
+  // Or a worker has not parked what it has claimed.
+  if (lapsesAtMs !== null && lapsesAtMs <= nowMs) return { kind: 'end-leases', nextInMs: 0 } as const
   const inMs = (atMs: number): number => Math.max(TICK_MS, atMs - nowMs)
   const isHolding = subscription !== undefined && holdsDeliveries(subscription, nowMs)
   const restMs = isHolding ? nextLookMs(subscription, nowMs) : inMs(dueAtMs ?? lapsesAtMs ?? 0)

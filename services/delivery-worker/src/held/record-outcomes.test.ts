@@ -1,7 +1,7 @@
 import { newEventId } from '@switchhook/contracts'
 import { aDelivery } from '../testing/deliveries.ts'
 import { deliverDeps } from '../testing/delivering.ts'
-import { createRecordOutcomes } from './record-outcomes.ts'
+import { createRecordOutcomes, READ_AT_ONCE } from './record-outcomes.ts'
 
 /*
  * The lists of held and leased deliveries, as the store keeps them: a delivery that has a lease is not listed again, and an
@@ -46,4 +46,41 @@ test.each<[string, Parameters<typeof recordAgain>[0], { isListed: boolean; isLea
   ['the lease of a client that received it again', { lease: 'other' }, { isListed: false, isLeased: true }],
 ])('a repeated batch leaves one way on to a delivery that has gone on and has %s', async (_name, present, expected) => {
   await expect(recordAgain(present)).resolves.toEqual(expected)
+})
+
+test('of a batch of 100 outcomes, the messages of 25 are held at once, and each is recorded', async () => {
+  const deliveries = Array.from({ length: 100 }, () => ({ ...aDelivery(), token: 'of-this-attempt' }))
+  const reads: number[] = []
+  const listed: string[] = []
+  const ended: string[] = []
+  const record = createRecordOutcomes({
+    worker: deliverDeps({ listAgain: async ({ deliveryId }) => void listed.push(deliveryId) }),
+    held: {
+      read: async (ids) => {
+        reads.push(ids.length)
+        return ids.map((id) => ({
+          delivery: deliveries.find(({ deliveryId }) => deliveryId === id) ?? aDelivery(),
+          dueAtMs: 0,
+        }))
+      },
+      remove: async (_id, _list, entries) => void ended.push(...entries.map(({ deliveryId }) => deliveryId)),
+    },
+    archive: { find: async () => undefined },
+    outcomes: { recorded: async () => {} },
+  })
+  const ids = deliveries.map(({ deliveryId }) => deliveryId)
+  const outcome = { kind: 'answered' as const, status: 503 }
+  const items = ids.map((deliveryId) => ({
+    deliveryId,
+    attempt: 1,
+    token: 'of-this-attempt',
+    lease: 'own',
+    at: '',
+    durationMs: 1,
+    outcome,
+  }))
+  const { tenant, subscriptionId } = deliveries[0] ?? aDelivery()
+  await record({ batchId: newEventId(), tenant, subscriptionId, items })
+  expect([Math.max(...reads), reads.length]).toEqual([READ_AT_ONCE, 4])
+  expect([ended, listed]).toEqual([ids, ids])
 })

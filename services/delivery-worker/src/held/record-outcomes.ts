@@ -1,5 +1,5 @@
-import type { OutcomeBatch } from '@switchhook/contracts'
-import type { HeldStore, OutcomeStore } from '@switchhook/store'
+import type { Delivery, OutcomeBatch } from '@switchhook/contracts'
+import { chunksOf, type HeldStore, type OutcomeStore } from '@switchhook/store'
 import { type RecordOutcomeDeps, recordOutcome } from './conclude-received.ts'
 
 interface RecordOutcomesDeps extends RecordOutcomeDeps {
@@ -8,23 +8,29 @@ interface RecordOutcomesDeps extends RecordOutcomeDeps {
 }
 
 export const CONCURRENT_BATCHES = 10
+/** Of a batch, which has up to 100 outcomes. Their messages have 256 KiB at most: a worker holds 64 MB of them. */
+export const READ_AT_ONCE = 25
 
 /** Records what clients report of deliveries that they have received: each outcome takes the steps that follow a POST. */
 export function createRecordOutcomes(deps: RecordOutcomesDeps) {
   const { worker, held, outcomes } = deps
 
-  return async ({ batchId, subscriptionId, items }: OutcomeBatch): Promise<void> => {
-    const ids = items.map(({ deliveryId }) => deliveryId)
-    const messages = await held.read(ids)
-    await Promise.all(items.map((item, i) => recordOutcome(deps, item, messages[i])))
+  return async ({ batchId, tenant, subscriptionId, items }: OutcomeBatch): Promise<void> => {
+    const mayBeHeld: Pick<Delivery, 'deliveryId' | 'tenant' | 'subscriptionId'>[] = []
+    for (const some of chunksOf(items, READ_AT_ONCE)) {
+      const messages = await held.read(some.map(({ deliveryId }) => deliveryId))
+      await Promise.all(some.map((item, i) => recordOutcome(deps, item, messages[i])))
+      for (const [i, { deliveryId, outcome }] of some.entries()) {
+        if (messages[i] !== undefined && outcome.kind !== 'delivered') {
+          mayBeHeld.push({ deliveryId, tenant, subscriptionId })
+        }
+      }
+    }
     const leases = items.map(({ deliveryId, lease: score }) => ({ deliveryId, score }))
     // One script for all: a repeat of the batch ends the leases after a crash.
     await held.remove(subscriptionId, 'leased', leases)
     // After the leases: one would count as an entry. The entry may be missing, because another worker has held the delivery
     // again and died, or its write was refused.
-    const mayBeHeld = messages.flatMap((message, i) =>
-      message === undefined || items[i]?.outcome.kind === 'delivered' ? [] : [message.delivery],
-    )
     await Promise.all(mayBeHeld.map((delivery) => worker.listAgain(delivery)))
     await outcomes.recorded(batchId)
   }

@@ -89,3 +89,12 @@ test('attempts that cannot be published are lost without an error', async () => 
   await live.flush()
   expect(debug).toEqual(['attempts were not published to the live stream'])
 })
+
+test('attempts with large bodies are written before more than 4 MB of them are held', async () => {
+  const { live, published, conclude } = reports()
+  live.noteListened('acme', true)
+  const body = Buffer.concat([delivery.body, Buffer.alloc(256 * 1024, ' ')])
+  for (let n = 0; n < 16; n++) conclude({ body })
+  expect(published).toEqual([{ tenant: 'acme', attempts: 16, left: 0 }])
+  await live.flush()
+})

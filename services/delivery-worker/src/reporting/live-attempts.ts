@@ -4,12 +4,12 @@ import type { DeliveryState, LiveAttempt, LiveAttemptStore } from '@switchhook/s
 import type { Decision } from '../policy/decide.ts'
 import type { Concluded } from './listener.ts'
 
-/** How long attempts are gathered for one write. */
-const GATHER_MS = 100
 /** Of one tenant in one write. The rest is left out and counted. */
 const MAX_OF_TENANT = 200
 /** Of all tenants. Bounds the memory: an attempt keeps the body of its delivery until it is written. */
-const MAX_GATHERED = 2_000
+const MAX_GATHERED_BYTES = 4 * 1024 * 1024
+/** Of an attempt, without the body. */
+const ATTEMPT_BYTES = 1_000
 
 /**
  * Reports attempts to the live stream of each tenant that has listeners. Every look of a delivery shows whether it has;
@@ -17,7 +17,11 @@ const MAX_GATHERED = 2_000
  */
 export function createLiveReports({ publish }: Pick<LiveAttemptStore, 'publish'>, log: Pick<Logger, 'debug'>) {
   const listened = new Set<Tenant>()
-  const gathered = createBatch({ waitMs: GATHER_MS, maxWeight: MAX_GATHERED, write: publishAll })
+  const gathered = createBatch({
+    maxWeight: MAX_GATHERED_BYTES,
+    weightOf: ([{ body }]: Parameters<typeof liveAttemptOf>) => body.length + ATTEMPT_BYTES,
+    write: publishAll,
+  })
 
   async function publishAll(all: readonly Parameters<typeof liveAttemptOf>[]): Promise<void> {
     const byTenant = Map.groupBy(all, ([{ tenant }]) => tenant)

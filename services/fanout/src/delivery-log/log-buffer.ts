@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Unavailable } from '@switchhook/contracts'
-import { type Logger, startPoll } from '@switchhook/runtime'
+import { createBatch, type Logger } from '@switchhook/runtime'
 import type { LoggedEvent } from '@switchhook/store'
 
 export interface LogBufferDeps {
@@ -14,8 +15,6 @@ export interface LogBufferDeps {
 }
 
 const LIMITS = {
-  /** How long an event waits at most for others to share its write. */
-  flushMs: 50,
   /** The weight of the events that triggers an immediate write; also the size of a write. An entry weighs 1, as does a KiB of data. */
   batch: 2_000,
   /**
@@ -32,8 +31,9 @@ const LOG_INTERVAL_MS = 30_000
 /** Buffers the delivery log's entries on their way to the store. No caller waits for a write; memory is bounded by the limits. */
 export function createLogBuffer(deps: LogBufferDeps, limits = LIMITS) {
   const events: LoggedEvent[] = []
+  const closing = new AbortController()
   let held = 0
-  let hasFailed = false
+  let writing: Promise<void> | undefined
   let loggedAt = -Infinity
 
   function drop(entries: number, error?: unknown): void {
@@ -63,23 +63,23 @@ export function createLogBuffer(deps: LogBufferDeps, limits = LIMITS) {
     return taken
   }
 
-  /** Resolves to the next pause; undefined for the usual one. */
-  async function flush(): Promise<number | undefined> {
-    const batch = take(limits.batch)
-    if (batch.length === 0) return undefined
-    try {
-      await writeAll(batch)
-      hasFailed = false
-      return held >= limits.batch ? 0 : undefined
-    } catch (error) {
-      hasFailed = true
-      if (error instanceof Unavailable) {
-        events.unshift(...batch)
-        held += sumOf(batch, weightOf)
-        makeRoom()
-      } else drop(sumOf(batch, entriesOf), error)
-      return limits.retryMs
+  /** Writes what has been gathered. Meanwhile further events are added; those of one write share it. */
+  async function writeEvents(): Promise<void> {
+    while (events.length > 0) {
+      const batch = take(limits.batch)
+      try {
+        await writeAll(batch)
+      } catch (error) {
+        if (!(error instanceof Unavailable) || closing.signal.aborted) drop(sumOf(batch, entriesOf), error)
+        else {
+          events.unshift(...batch)
+          held += sumOf(batch, weightOf)
+          makeRoom()
+          await sleep(limits.retryMs, undefined, { signal: closing.signal }).catch(() => {})
+        }
+      }
     }
+    writing = undefined
   }
 
   /** @throws the first refusal, after every write was tried */
@@ -94,20 +94,23 @@ export function createLogBuffer(deps: LogBufferDeps, limits = LIMITS) {
     if (refusals.length > 0) throw refusals[0]
   }
 
-  const poll = startPoll(limits.flushMs, flush)
-  return {
-    add(event: LoggedEvent): void {
-      events.push(event)
-      held += weightOf(event)
+  const gathered = createBatch({
+    maxWeight: limits.batch,
+    weightOf,
+    write(batch: readonly LoggedEvent[]) {
+      events.push(...batch)
+      held += sumOf(batch, weightOf)
       makeRoom()
-      if (held >= limits.batch && !hasFailed) poll.wake()
+      writing ??= writeEvents()
     },
+  })
+  return {
+    add: gathered.add,
     /** Tries once to write the remaining entries. */
     async close(): Promise<void> {
-      await poll.stop()
-      const rest = events.splice(0)
-      held = 0
-      if (rest.length > 0) await writeAll(rest).catch((error: unknown) => drop(sumOf(rest, entriesOf), error))
+      closing.abort()
+      gathered.flush()
+      await writing
     },
   }
 }

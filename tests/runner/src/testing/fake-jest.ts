@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { temporaryFolderIn } from '@switchhook/test-servers'
@@ -52,6 +52,10 @@ const ACTS: Readonly<Record<string, () => Promise<void>>> = {
   good: async () => {
     await begin()
     await end()
+  },
+  built: async () => {
+    await begin()
+    await end(existsSync(join(tmpdir(), '..', 'result')) ? '' : 'the build has not ended')
   },
   servers: async () => {
     await startServers()

@@ -9,14 +9,14 @@ import { monotonicMs } from '../measure/clock.ts'
 import { medianSpread, round, type Spread, sum } from '../measure/statistics.ts'
 import { agentUri } from './commands.ts'
 
-const WARM_UP_MS = 5_000
+export const WARM_UP_MS = 5_000
 const RUNS = 3
 /** Of the clients of the presence commands. */
 const CONNECTIONS = 32
 /** A pause. The message of a presence command differs each time, so each causes an event. */
 const STATUS_CODE = 66
 
-const sideOf = (runs: readonly Spread[]) => ({ ...medianSpread(runs), runs })
+export const sideOf = (runs: readonly Spread[]) => ({ ...medianSpread(runs), runs })
 
 /** Latency of Switchhook relative to two bare hops. */
 export const toHops = ({ ours, hops }: { readonly ours: Spread; readonly hops: Spread }) => ({
@@ -25,12 +25,11 @@ export const toHops = ({ ours, hops }: { readonly ours: Spread; readonly hops: S
 })
 
 /**
- * Time from an event or a command to the arrival of its first POST, at a steady rate, each matching one subscription. Runs
- * alternate with two bare hops of quorum queues at the same rate: one process consumes events and publishes deliveries,
- * another consumes deliveries and POSTs.
+ * Two sides to measure in turns at the same rate: Switchhook, with one subscription for each event type, and two bare hops of
+ * quorum queues, of which one process consumes events and publishes deliveries, and another consumes deliveries and POSTs.
+ * The hops are what two quorum queues cost in any design.
  */
-export async function measureLatency(bench: Bench) {
-  const { stack, say, options } = bench
+export async function openSides(bench: Bench) {
   const endpoints = await openEndpoints(bench, [1])
   const { url } = endpoints
   const channel = await openChannel(bench)
@@ -40,35 +39,44 @@ export async function measureLatency(bench: Bench) {
   }
   const loop = { ...bench, channel, url, perEvent: 1, eventsPerMessage: 1 }
   const bare = await openDurableLoop(loop, { packed: 1, workers: 1, records: false })
+  type Send = Parameters<typeof observeLatency>[3]
+  const side =
+    (send: Send) =>
+    (perSecond: number, forMs: number): Promise<Spread> =>
+      observeLatency(endpoints, perSecond, forMs, send)
+  return {
+    event: side((n) => publishEvent(channel, 'call.status', timedData(n))),
+    presence: side((n) =>
+      api.post(`/api/v1/voice/agents/${agentUri(n)}/presence`, {
+        statusCode: STATUS_CODE,
+        message: `sentAt ${monotonicMs()}`,
+      }),
+    ),
+    hops: side((n) => bare.send(timedData(n))),
+  }
+}
 
-  /**
-   * The hops at the same rate are what two quorum queues cost in any design.
-   * @param send starts one delivery whose body contains `sentAt`
-   */
-  async function measureLoad(name: string, perSecond: number, send: (n: number) => Promise<unknown> | void) {
+/** Time from an event or a command to the arrival of its first POST, at a steady rate, each matching one subscription. */
+export async function measureLatency(bench: Bench) {
+  const { stack, say, options } = bench
+  const sides = await openSides(bench)
+
+  async function measureLoad(name: 'event' | 'presence', perSecond: number) {
     say(`  ${name} at ${perSecond}/s`)
     const [ours, hops]: [Spread[], Spread[]] = [[], []]
-    const runOurs = (forMs: number): Promise<Spread> => observeLatency(endpoints, perSecond, forMs, send)
-    const runHops = (forMs: number): Promise<Spread> =>
-      observeLatency(endpoints, perSecond, forMs, (n) => bare.send(timedData(n)))
-    await runHops(WARM_UP_MS)
-    await runOurs(WARM_UP_MS)
+    await sides.hops(perSecond, WARM_UP_MS)
+    await sides[name](perSecond, WARM_UP_MS)
     const carriage = await countCarriage(stack, async () => {
       for (let n = 1; n <= RUNS; n++) {
-        hops.push(await runHops(options.RUN_TIME))
-        ours.push(await runOurs(options.RUN_TIME))
+        hops.push(await sides.hops(perSecond, options.RUN_TIME))
+        ours.push(await sides[name](perSecond, options.RUN_TIME))
       }
       return sum(ours.map(({ count }) => count))
     })
     return { perSecond, ours: sideOf(ours), hops: sideOf(hops), carriage }
   }
 
-  const event = await measureLoad('event', 500, (n) => publishEvent(channel, 'call.status', timedData(n)))
-  const presence = await measureLoad('presence', 100, (n) =>
-    api.post(`/api/v1/voice/agents/${agentUri(n)}/presence`, {
-      statusCode: STATUS_CODE,
-      message: `sentAt ${monotonicMs()}`,
-    }),
-  )
+  const event = await measureLoad('event', 500)
+  const presence = await measureLoad('presence', 100)
   return { runMs: options.RUN_TIME, loads: { event, presence } }
 }

@@ -77,6 +77,18 @@ export const TABLES: { readonly [Name in FigureName]: (figure: Figures[Name]) =>
       }),
     ),
   ],
+  moderate: ({ loads }) => [
+    table(
+      ['commands/s', ...LATENCY, 'two bare hops', 'relative to them', 'runs, p50 / p99', 'µs', 'by process', 'idle'],
+      loads.map((load) => {
+        const { perSecond, ours, hops, costUs, idle } = load
+        const { p50, p99 } = toHops(load)
+        const bare = pairs([hops])
+        const cost = [sumOf(costUs), parts(costUs), percent(idle)]
+        return [perSecond, ...latency(ours), bare, `${p50}, ${p99}`, pairs(ours.runs), ...cost]
+      }),
+    ),
+  ],
   listeners: (figure) => [
     table(
       ['listeners', ...LATENCY, 'relative to none', 'runs, p50 / p99', 'messages/s', 'gaps', 'api, MiB', 'µs'],

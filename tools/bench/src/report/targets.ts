@@ -2,7 +2,7 @@ import { BASELINES, ratioTo, type Workload } from '../figures/deliveries.ts'
 import { toHops } from '../figures/latency.ts'
 import { slowdownOf } from '../figures/listeners.ts'
 import type { FigureName, Figures } from '../figures.ts'
-import { round } from '../measure/statistics.ts'
+import { round, sum } from '../measure/statistics.ts'
 import type { Results } from './results.ts'
 
 const atMost = (limits: readonly number[], unit = '') => ({ sign: '≤', limits, unit }) as const
@@ -24,6 +24,11 @@ interface TargetRow {
 
 const BURST_EVENTS = 100_000
 const OUTAGE_MS = 600_000
+const MODERATE = [
+  { perSecond: 100, p50: 2, p99: 2.5, costMs: 5 },
+  { perSecond: 300, p50: 2.5, p99: 2.5, costMs: 3 },
+  { perSecond: 500, p50: 2.5, p99: 2.5, costMs: 2.2 },
+]
 
 /** Compares the results with the targets, which are for two cores that also run broker, Redis and receivers. */
 export function compareWithTargets(results: Results): readonly TargetRow[] {
@@ -94,6 +99,20 @@ export function compareWithTargets(results: Results): readonly TargetRow[] {
     limit('latency', 'presence command to first POST, at 100 a second: the same', atMost([1.4, 2]), ({ loads }) =>
       only(...Object.values(toHops(loads.presence))),
     ),
+    ...MODERATE.flatMap(({ perSecond, p50, p99, costMs }) => [
+      limit(
+        'moderate',
+        `presence command to first POST, at ${perSecond} a second, to two bare hops: p50, p99`,
+        atMost([p50, p99]),
+        ({ loads }) => at(perSecond, loads, (load) => Object.values(toHops(load))),
+      ),
+      limit(
+        'moderate',
+        `processor time of all processes for it, at ${perSecond} a second`,
+        atMost([costMs], ' ms'),
+        ({ loads }) => at(perSecond, loads, ({ costUs }) => [round(sum(Object.values(costUs)) / 1_000, 2)]),
+      ),
+    ]),
     limit('listeners', 'event to first POST with 200 listeners, relative to none', atMost([1.05]), (figure) => ({
       'one agent each': [slowdownOf('one agent each', figure)],
       everything: [slowdownOf('everything', figure)],
@@ -168,6 +187,11 @@ export function compareWithTargets(results: Results): readonly TargetRow[] {
 }
 
 const only = (...values: readonly number[]): Measured => ({ '': values })
+
+type Load = Figures['moderate']['loads'][number]
+
+const at = (perSecond: number, loads: readonly Load[], valuesOf: (load: Load) => readonly number[]): Measured =>
+  Object.fromEntries(loads.flatMap((load) => (load.perSecond === perSecond ? [['', valuesOf(load)]] : [])))
 
 /** Results of an earlier version may lack a workload. */
 const each = (

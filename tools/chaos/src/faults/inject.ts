@@ -1,16 +1,17 @@
 import { cp, rename, rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
-import { answerWithin } from '@switchhook/runtime'
+import { Queue } from '@switchhook/messaging'
+import { answerWithin, MAX_EVENT_SKEW_MS } from '@switchhook/runtime'
 import { waitUntil } from '@switchhook/test-servers'
 import { eventually } from '@switchhook/testkit'
 import { everyServiceIsReady, type Load } from '../load/start-load.ts'
 import type { Lapse } from '../reconcile/observation.ts'
-import { closeConnection, countHeldPackets, deleteEmptyQueue, isConsumed } from '../stack/broker-management.ts'
+import { closeConnection, countConsumers, countHeldPackets, deleteQueue } from '../stack/broker-management.ts'
 import type { ChaosStack } from '../stack/chaos-stack.ts'
-import { setMaxmemory } from '../stack/redis-memory.ts'
+import { refuseCommands, serveCommands, setMaxmemory } from '../stack/redis-refusals.ts'
 import { CHANGES } from '../subscribers/behaviour.ts'
-import { type Fault, type FaultKind, type FaultOf, killsWorker, REPLICAS } from './plan.ts'
+import { type Backing, type Fault, type FaultKind, type FaultOf, killsWorker, REPLICAS, type Service } from './plan.ts'
 
 /** One fault that was injected, and the recovery from it. Times in ms since 1970. */
 export interface Injection {
@@ -39,12 +40,13 @@ type Apply<Of> = (targets: Targets, fault: Of) => Applied | void | Promise<Appli
 
 const RECOVERS_WITHIN_MS = 90_000
 
+const replicasOf = (service: Service): readonly string[] =>
+  Array.from({ length: REPLICAS[service] }, (_, n) => `${service}-${n + 1}`)
+
 const PARTS: readonly string[] = [
   'rabbitmq',
   'redis',
-  ...Object.entries(REPLICAS).flatMap(([service, count]) =>
-    Array.from({ length: count }, (_, n) => `${service}-${n + 1}`),
-  ),
+  ...(['api', 'fanout', 'delivery-worker'] as const).flatMap(replicasOf),
 ]
 
 /** Applies a fault, undoes it, and resolves when all services are ready and a new event was delivered. */
@@ -68,16 +70,22 @@ const FAULTS: { readonly [Kind in FaultKind]: Apply<FaultOf<Kind>> } = {
     return ran.some(Boolean) ? {} : OUT_OF_REACH
   },
   cut: ({ stack }, { target }) => stack.proxies[target].cut(),
-  freeze: async ({ stack }, { target, forMs }) => {
-    stack.proxies[target].freeze()
-    await sleep(forMs)
-    stack.proxies[target].thaw()
-  },
+  freeze: freezeConnections,
+  outage: takeAway,
   alarm: raiseAlarm,
   disconnect: ({ stack }, { pick }) =>
     whileBrokerAnswers(() => closeConnection(stack.managementUrl(), pick), 'no connection is listed'),
   cancel: cancelConsumers,
   full: fillRedis,
+  refuse: async ({ stack }, { error, forMs }) => {
+    const isRefused = await refuseCommands(stack.redisUrl(), error).then(
+      () => true,
+      () => false,
+    )
+    await sleep(forMs)
+    await eventually(() => serveCommands(stack.redisUrl()), { timeoutMs: 60_000, intervalMs: 200 })
+    return isRefused ? {} : { skipped: 'Redis did not answer' }
+  },
   rollback: loseWrites,
   empty: loseWrites,
   clock: shiftClock,
@@ -90,6 +98,29 @@ const FAULTS: { readonly [Kind in FaultKind]: Apply<FaultOf<Kind>> } = {
   delete: ({ load }) => load.subscribers.replaceGuest(),
   exhaust: ({ load }) => (load.subscribers.exhaust() ? {} : { skipped: 'the endpoint is already down' }),
   burst: ({ load }, { events }) => load.events.burst(events),
+}
+
+async function freezeConnections(
+  { stack: { proxies } }: Pick<Targets, 'stack'>,
+  { target, forMs }: { readonly target: Backing; readonly forMs: number },
+): Promise<void> {
+  proxies[target].freeze()
+  await sleep(forMs)
+  proxies[target].thaw()
+}
+
+/** Suspends every replica of a service, or freezes the connections to the broker or Redis. Replicas that do not exist are left out. */
+async function takeAway(
+  { stack }: Pick<Targets, 'stack'>,
+  { target, forMs }: Pick<FaultOf<'outage'>, 'target' | 'forMs'>,
+): Promise<Applied | void> {
+  if (target === 'rabbitmq' || target === 'redis') return freezeConnections({ stack }, { target, forMs })
+  const signalAll = (signal: 'SIGSTOP' | 'SIGCONT'): Promise<boolean[]> =>
+    Promise.all(replicasOf(target).map((name) => stack.signal(name, signal)))
+  const suspended = await signalAll('SIGSTOP')
+  await sleep(forMs)
+  await signalAll('SIGCONT')
+  return suspended.some(Boolean) ? {} : OUT_OF_REACH
 }
 
 async function endAndRestore({ stack }: Targets, fault: FaultOf<'kill'> | FaultOf<'stop'>): Promise<Applied> {
@@ -114,12 +145,25 @@ async function whileBrokerAnswers(act: () => Promise<boolean>, why: string): Pro
  */
 const QUEUE_IS_SAFE_AFTER_MS = 3_000
 
+/** The broker refreshes its message counts once a second. */
+const COUNTED_AFTER_MS = 2_000
+const EMPTIES_WITHIN_MS = 30_000
+
 async function cancelConsumers({ stack }: Targets, { target: queue }: FaultOf<'cancel'>): Promise<Applied> {
-  const deleteQueue = (): Promise<boolean> => deleteEmptyQueue(stack.managementUrl(), queue)
-  const applied = await whileBrokerAnswers(deleteQueue, 'the queue is not empty')
+  const publishers = queue === Queue.deliveryPackets ? replicasOf('fanout') : []
+  await Promise.all(publishers.map((name) => stack.end(name, 'SIGTERM')))
+  await sleep(COUNTED_AFTER_MS)
+  const most = queue === Queue.reportedOutcomes ? Infinity : 0
+  const applied = await whileBrokerAnswers(
+    () => waitUntil(() => deleteQueue(stack.managementUrl(), queue, most), EMPTIES_WITHIN_MS, 200),
+    'the queue did not become empty',
+  )
+  if (publishers.length > 0) await stack.restore(publishers[0] ?? '')
   if (applied.skipped !== undefined) return applied
-  const hasConsumer = (): Promise<boolean> => isConsumed(stack.managementUrl(), queue).catch(() => false)
-  if (!(await waitUntil(hasConsumer, RECOVERS_WITHIN_MS, 200))) throw new Error(`${queue} has no consumer`)
+  const workers = REPLICAS['delivery-worker']
+  const isConsumed = async (): Promise<boolean> =>
+    (await countConsumers(stack.managementUrl(), queue).catch(() => 0)) === workers
+  if (!(await waitUntil(isConsumed, RECOVERS_WITHIN_MS, 200))) throw new Error(`${queue} has not ${workers} consumers`)
   await sleep(QUEUE_IS_SAFE_AFTER_MS)
   return applied
 }
@@ -168,6 +212,8 @@ async function shiftClock({ stack }: Targets, { target, shiftMs, forMs }: FaultO
   await sleep(forMs)
   await stack.end(target, 'SIGTERM')
   await stack.restore(target)
+  // The reconciliation compares event times with the losses of later faults.
+  if (target.startsWith('api') && shiftMs > 0) await sleep(MAX_EVENT_SKEW_MS)
 }
 
 const setWatermark = (...value: string[]): readonly string[] => ['set_vm_memory_high_watermark', ...value]

@@ -11,9 +11,9 @@ test('a longer plan begins with the shorter one', () => {
   expect(planFaults(5, 40).slice(0, 10)).toEqual(planFaults(5, 10))
 })
 
-test('27 faults contain every kind', () => {
+test('29 faults contain every kind', () => {
   for (const seed of seeds) {
-    const kinds = new Set(planFaults(seed, 27).map(({ fault }) => `${fault.kind} ${fault.target.replace(/-\d$/, '')}`))
+    const kinds = new Set(planFaults(seed, 29).map(({ fault }) => `${fault.kind} ${fault.target.replace(/-\d$/, '')}`))
     expect([...kinds]).toEqual(
       expect.arrayContaining([
         'kill api',
@@ -37,23 +37,29 @@ test.each(FAULT_KINDS)('%s can be picked by name', (kind) => {
   expect(new Set(planFaults(7, 20, [kind]).map(({ fault }) => fault.kind))).toEqual(new Set([kind]))
 })
 
-test('a fault that restores an older Redis, shifts a clock or deletes a queue never overlaps', () => {
+test('a fault that restores an older Redis, shifts a clock, deletes a queue or takes long never overlaps', () => {
   for (const seed of seeds) {
     const plan = planFaults(seed, 200)
     for (const [at, { fault, overlaps }] of plan.entries()) {
-      if (!['rollback', 'empty', 'clock', 'cancel'].includes(fault.kind)) continue
+      if (!['rollback', 'empty', 'clock', 'cancel', 'outage'].includes(fault.kind)) continue
       expect(overlaps).toBe(false)
       expect(plan[at + 1]?.overlaps ?? false).toBe(false)
     }
   }
 })
 
-test('the clocks of api replicas and of workers are shifted, those of the api by 2 s at most', () => {
-  const shifts = planFaults(1, 200, ['clock']).flatMap(({ fault }) => (fault.kind === 'clock' ? [fault] : []))
-  const ofApi = shifts.filter(({ target }) => target.startsWith('api'))
-  expect(new Set(ofApi.map(({ shiftMs }) => Math.sign(shiftMs)))).toEqual(new Set([-1, 1]))
-  expect(Math.max(...ofApi.map(({ shiftMs }) => Math.abs(shiftMs)))).toBeLessThanOrEqual(2_000)
-  expect(shifts.some(({ target }) => target.startsWith('delivery-worker'))).toBe(true)
+test.each([
+  ['api', -4_000, 50_000],
+  ['fanout', -50_000, 50_000],
+  ['delivery-worker', -50_000, 50_000],
+])('the clock of %s is shifted by %i to %i ms', (service, leastMs, mostMs) => {
+  const shifts = planFaults(1, 400, ['clock']).flatMap(({ fault }) =>
+    fault.kind === 'clock' && fault.target.startsWith(service) ? [fault.shiftMs] : [],
+  )
+  expect(Math.min(...shifts)).toBeGreaterThanOrEqual(leastMs)
+  expect(Math.min(...shifts)).toBeLessThan(leastMs * 0.8)
+  expect(Math.max(...shifts)).toBeLessThanOrEqual(mostMs)
+  expect(Math.max(...shifts)).toBeGreaterThan(mostMs * 0.8)
 })
 
 test('every replica is killed eventually, and no process that does not exist', () => {
@@ -75,7 +81,7 @@ test('some faults overlap with the previous one: never the first, never three at
   for (const seed of seeds) {
     const plan = planFaults(seed, 100)
     const overlapping = plan.flatMap((planned, at) => (planned.overlaps ? [at] : []))
-    expect(overlapping.length).toBeGreaterThan(5)
+    expect(overlapping.length).toBeGreaterThan(3)
     for (const at of overlapping) {
       expect(plan[at - 1]).toMatchObject({ overlaps: false })
       const targets = [plan[at - 1]?.fault.target, plan[at]?.fault.target]

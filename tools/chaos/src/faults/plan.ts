@@ -1,4 +1,6 @@
+import { Queue } from '@switchhook/messaging'
 import type { Disturbance } from '../reconcile/observation.ts'
+import { REFUSALS } from '../stack/redis-refusals.ts'
 import { BEHAVIOURS, DOWN_FOR_LONG, GUEST, PAUSED_AT_TIMES } from '../subscribers/behaviour.ts'
 import { createRandom, type Random } from './random.ts'
 
@@ -11,14 +13,22 @@ const EVERYTHING = 'everything'
 const BACKLOGS = 'fanout.backlog'
 const ENDPOINTS_TO_ROTATE = ['healthy', 'flaky', 'slow'] as const
 
-/** Only receiver checks use this queue, and the load makes none. It is empty, so deleting it loses nothing. */
-const CHECKS_QUEUE = 'delivery.checks'
-
 /**
- * An api stamps events and checks tokens. Its tokens are issued by a true clock, with a leeway of 5 s. The reconciliation
- * compares event times with the losses of later faults, and only 2 s are over again when the next fault strikes.
+ * Queues that can be deleted without a loss. The load makes no receiver checks; a lost batch of outcomes is recorded by a
+ * look; and packets of deliveries are made by fan-out alone, which the fault stops until the queue is empty.
  */
-const SHIFT_MS = { api: { least: 1_000, most: 2_000 }, 'delivery-worker': { least: 5_000, most: 25_000 } }
+const DELETABLE_QUEUES = [Queue.receiverChecks, Queue.reportedOutcomes, Queue.deliveryPackets] as const
+
+/** A clock that is more than a minute off makes a process unfit. An api whose clock is over 5 s behind refuses new tokens. */
+const SHIFT_MS = {
+  api: { behind: 4_000, ahead: 50_000 },
+  fanout: { behind: 50_000, ahead: 50_000 },
+  'delivery-worker': { behind: 50_000, ahead: 50_000 },
+}
+const LEAST_SHIFT_MS = 1_000
+
+/** Longer than each deadline of less than a minute (docs/architecture.md), and than the least `deleteAfterUnusedSeconds`. */
+const OUTAGE_MS = { least: 62_000, most: 70_000 }
 
 const replica = (random: Random, service: Service): string => `${service}-${random.between(1, REPLICAS[service])}`
 
@@ -50,9 +60,18 @@ const DRAW = {
   /** The broker closes one client's connection. `pick` chooses among those that are open, modulo their number. */
   disconnect: [(random) => ({ target: 'rabbitmq', pick: random.between(0, 999) })],
   /** The broker cancels every consumer of this queue, because the queue is deleted. */
-  cancel: [() => ({ target: CHECKS_QUEUE })],
+  cancel: [(random) => ({ target: random.pick(DELETABLE_QUEUES) })],
+  /** Every replica of a service stands still, or no byte passes between all services and the target. */
+  outage: [
+    (random) => ({
+      target: random.pick(['api', 'fanout', 'delivery-worker', 'rabbitmq', 'redis'] as const),
+      forMs: random.between(OUTAGE_MS.least, OUTAGE_MS.most),
+    }),
+  ],
   /** Redis refuses every write that needs memory. */
   full: [(random) => ({ target: 'redis', forMs: random.between(1_000, 5_000) })],
+  /** Redis answers commands with this error. */
+  refuse: [(random) => ({ target: 'redis', error: random.pick(REFUSALS), forMs: random.between(1_000, 8_000) })],
   /** Redis is killed and comes back from a copy of its folder that is `ageMs` old. */
   rollback: [(random) => ({ target: 'redis', ageMs: random.between(500, 3_000) })],
   /** Redis is killed and comes back without data for `forMs`; then its folder is restored. */
@@ -60,10 +79,14 @@ const DRAW = {
   /** Restarts a process with a clock that is `shiftMs` ahead. */
   clock: [
     (random) => {
-      const service = random.pick(['api', 'delivery-worker'] as const)
+      const service = random.pick(['api', 'fanout', 'delivery-worker'] as const)
+      const [sign, direction] = random.pick([
+        [-1, 'behind'],
+        [1, 'ahead'],
+      ] as const)
       return {
         target: replica(random, service),
-        shiftMs: random.pick([-1, 1]) * random.between(SHIFT_MS[service].least, SHIFT_MS[service].most),
+        shiftMs: sign * random.between(LEAST_SHIFT_MS, SHIFT_MS[service][direction]),
         forMs: random.between(1_000, 3_000),
       }
     },
@@ -100,7 +123,6 @@ export const FAULT_KINDS = Object.keys(DRAW) as FaultKind[]
 export const marksOf = (fault: Fault): Omit<Disturbance, 'fromMs' | 'toMs'> => ({
   copiesMessages: leavesCopies(fault),
   copiesEvents: leavesCopies(fault) || leavesEventCopies(fault),
-  ...(fault.kind === 'clock' && { aheadMs: fault.shiftMs }),
 })
 
 /**
@@ -108,10 +130,10 @@ export const marksOf = (fault: Fault): Omit<Disturbance, 'fromMs' | 'toMs'> => (
  * was published twice, both copies publish a retry if Redis refuses the write by which the ledger would drop one of them.
  * During a memory alarm the broker holds publishes up: what it confirms too late is published again, and the first copy can
  * fall due before the ledger names the second. A worker whose consumer is cancelled closes its connection, so the broker
- * gives the attempts that it still makes to the other workers.
+ * gives the attempts that it still makes to the other workers. The same happens to a process that stands still.
  */
 const leavesCopies = ({ kind, target }: Fault): boolean =>
-  ['alarm', 'blackout', 'cancel', 'disconnect', 'rollback', 'empty', 'full'].includes(kind) ||
+  ['alarm', 'blackout', 'cancel', 'disconnect', 'rollback', 'empty', 'full', 'outage', 'refuse'].includes(kind) ||
   (kind === 'kill' && !target.startsWith('api')) ||
   (['cut', 'freeze'].includes(kind) && target === 'rabbitmq')
 
@@ -170,9 +192,10 @@ export function planFaults(
 
 /**
  * Kinds that never overlap. A restored Redis loses changes of subscriptions; any process that starts during `clock` would
- * get the shifted clock; a broker that is killed while a queue is redeclared may lose the queue.
+ * get the shifted clock; a broker that is killed while a queue is redeclared may lose the queue; a process that stands still
+ * cannot be stopped.
  */
-const ALONE: readonly FaultKind[] = ['rollback', 'empty', 'clock', 'cancel']
+const ALONE: readonly FaultKind[] = ['rollback', 'empty', 'clock', 'cancel', 'outage']
 
 const touches = (one: Fault, other: Fault): boolean =>
   one.target === other.target || [one, other].some(({ kind, target }) => target === EVERYTHING || ALONE.includes(kind))
@@ -186,7 +209,9 @@ const DESCRIPTIONS: { readonly [Kind in FaultKind]: (fault: FaultOf<Kind>) => st
   alarm: ({ target, forMs }) => `memory alarm on ${target} for ${seconds(forMs)}`,
   disconnect: () => 'rabbitmq closes one connection',
   cancel: ({ target }) => `rabbitmq cancels the consumers of ${target}`,
+  outage: ({ target, forMs }) => `outage of ${target} for ${seconds(forMs)}`,
   full: ({ forMs }) => `redis full for ${seconds(forMs)}`,
+  refuse: ({ error, forMs }) => `redis answers ${error} for ${seconds(forMs)}`,
   rollback: ({ ageMs }) => `redis restored from a copy for ${seconds(ageMs)} of lost writes`,
   empty: ({ forMs }) => `redis empty for ${seconds(forMs)}`,
   clock: ({ target, forMs, shiftMs }) => `clock of ${target} off for ${seconds(forMs)}, by ${seconds(shiftMs)}`,

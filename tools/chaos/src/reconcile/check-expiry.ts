@@ -1,7 +1,7 @@
 import { type Content, type Endpoint, isNotice, type Observation, type Post } from './observation.ts'
 import type { Problem } from './problem.ts'
 
-/** An attempt may wait for its turn and take its deadline after its age was checked, and the clock of an api may be 2 s off. */
+/** An attempt may wait for its turn and take its deadline after its age was checked. */
 const LATE_MS = 5_000
 
 /** Notices and the end of a call never expire. */
@@ -9,27 +9,21 @@ const mayExpire = (content: Content): boolean => !isNotice(content) && !(content
 
 /**
  * Finds attempts that were made although the event had expired, and deliveries that had expired before their events were old
- * enough. A worker whose clock is wrong is wrong by as much.
+ * enough. The clocks of the services may be wrong meanwhile: that of Redis decides.
  */
-export function checkExpiry({ endpoints, posts, expired, disturbances }: Observation): Problem[] {
+export function checkExpiry({ endpoints, posts, expired }: Observation): Problem[] {
   const limits = new Map(endpoints.map(({ name, expireAfterSeconds: seconds }) => [name, seconds && seconds * 1_000]))
-  /** How far the clocks of that time were ahead. */
-  const shifts = (sinceMs: number, untilMs: number): number[] =>
-    disturbances.flatMap(({ fromMs, toMs, aheadMs }) => (fromMs <= untilMs && sinceMs <= toMs ? (aheadMs ?? []) : []))
-
-  const late = posts.flatMap(({ endpoint, content, deliveryId, attempt, atMs, beganAtMs, occurredAtMs }): Problem[] => {
+  const late = posts.flatMap(({ endpoint, content, deliveryId, attempt, beganAtMs, occurredAtMs }): Problem[] => {
     const limitMs = limits.get(endpoint)
     if (limitMs === undefined || !mayExpire(content)) return []
-    const behindMs = -Math.min(0, ...shifts(atMs, atMs))
     const ageMs = Math.round(beganAtMs - occurredAtMs)
-    if (ageMs <= limitMs + LATE_MS + behindMs) return []
+    if (ageMs <= limitMs + LATE_MS) return []
     const what = `${deliveryId} at ${endpoint}, attempt ${attempt}, ${ageMs} ms old`
     return [{ kind: 'sent after its expiry', what }]
   })
   const early = expired.flatMap(({ endpoint, eventId, occurredAtMs, byMs }): Problem[] => {
     const ageMs = byMs - occurredAtMs
-    const aheadMs = Math.max(0, ...shifts(occurredAtMs, byMs))
-    if (ageMs >= (limits.get(endpoint) ?? 0) - aheadMs) return []
+    if (ageMs >= (limits.get(endpoint) ?? 0)) return []
     return [{ kind: 'expired too early', what: `${eventId} at ${endpoint}, at most ${ageMs} ms old` }]
   })
   return [...late, ...early]

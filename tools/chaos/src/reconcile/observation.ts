@@ -78,6 +78,8 @@ export interface Endpoint {
   readonly passes?: (content: Content) => boolean
   /** Older events are not sent. */
   readonly expireAfterSeconds?: number
+  /** A pull subscription is deleted if its client asks for nothing for so long. Outages do not count. */
+  readonly deleteAfterUnusedSeconds?: number
 }
 
 /** A delivery that has ended as `expired`, as the api explains it. */
@@ -101,8 +103,6 @@ export interface Disturbance extends Span {
   readonly copiesMessages?: boolean
   /** It can leave two copies of an event or of a first message, so that a first attempt is repeated. */
   readonly copiesEvents?: boolean
-  /** The clock of a process was wrong. */
-  readonly aheadMs?: number
 }
 
 /** An endpoint's port was closed. */

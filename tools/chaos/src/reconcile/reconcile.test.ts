@@ -138,23 +138,6 @@ test.each<[string, Observation]>([
     }),
   ],
   [
-    'a worker whose clock is behind sent what had expired',
-    observed({
-      endpoints: EXPIRING,
-      posts: [post(), atExpiring(post(), 25_000)],
-      disturbances: [{ fromMs: 20_000, toMs: 30_000, aheadMs: -10_000 }],
-    }),
-  ],
-  [
-    'a worker whose clock is ahead lets a delivery expire early',
-    observed({
-      endpoints: EXPIRING,
-      posts: [post(), atExpiring(post()), agent(1, { eventId: 'e2' })],
-      expired: [{ ...e2, byMs: 5_901 }],
-      disturbances: [{ fromMs: 5_000, toMs: 6_000, aheadMs: 5_000 }],
-    }),
-  ],
-  [
     'a rollback of Redis lost that a delivery had expired',
     observed({
       endpoints: EXPIRING,

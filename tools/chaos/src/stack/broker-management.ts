@@ -25,17 +25,17 @@ export async function closeConnection(managementUrl: string, pick: number): Prom
   return true
 }
 
-/** Deletes an empty queue. Returns false if the queue has messages or does not exist. */
-export async function deleteEmptyQueue(managementUrl: string, name: string): Promise<boolean> {
+/** Deletes a queue. Returns false if it has more messages than this, or does not exist. */
+export async function deleteQueue(managementUrl: string, name: string, most: number): Promise<boolean> {
   const queue = (await queuesOf(managementUrl)).find((one) => one.name === name)
-  if (queue?.messages !== 0) return false
+  if (queue === undefined || queue.messages > most) return false
   await openManagement(managementUrl, '/').deleteQueue(name)
   return true
 }
 
-/** Whether the queue exists and has a consumer. */
-export const isConsumed = async (managementUrl: string, name: string): Promise<boolean> =>
-  (await queuesOf(managementUrl)).some((queue) => queue.name === name && queue.consumers > 0)
+/** 0 if the queue does not exist. */
+export const countConsumers = async (managementUrl: string, name: string): Promise<number> =>
+  (await queuesOf(managementUrl)).find((queue) => queue.name === name)?.consumers ?? 0
 
 /** Publishes an event to `switchhook.events`. Resolves to whether it was routed to a queue. */
 export async function publishEvent(managementUrl: string, event: PlatformEvent): Promise<boolean> {

@@ -75,6 +75,8 @@ export async function startChaosStack(folder: string, settings: NodeJS.ProcessEn
     proxies: { rabbitmq, redis },
     /** Ends a process and resolves once it is gone. Returns whether it was running. */
     end: (name: string, signal: EndSignal): Promise<boolean> => partOf(name).end(name, signal),
+    /** Suspends or continues a process. Returns whether it was running. */
+    signal: (name: string, signal: 'SIGSTOP' | 'SIGCONT'): Promise<boolean> => partOf(name).signal(name, signal),
     /** Restarts ended processes and resolves when they are ready. `more` is added to their environment. */
     restore: (name: string, more?: NodeJS.ProcessEnv): Promise<void> => partOf(name).restore(more),
     /** The direct address, not through the proxy. */
@@ -160,6 +162,10 @@ export function openPart(
         await waitUntil(isGone, GONE_WITHIN_MS, 10)
       }
       return true
+    },
+    signal: async (name: string, signal: 'SIGSTOP' | 'SIGCONT'): Promise<boolean> => {
+      const pid = await runningPid(home, name)
+      return pid !== undefined && process.kill(pid, signal)
     },
     restore: (more: NodeJS.ProcessEnv = {}): Promise<void> => {
       // One restore at a time, because two would start the same process twice.

@@ -99,7 +99,8 @@ export const BEHAVIOURS: readonly Behaviour[] = [
       attempt <= 4 && chance(seed, deliveryId) < 0.03 ? { ...HEALTHY, status: 503 } : HEALTHY,
   },
   { name: PAUSED_AT_TIMES, eventTypes: BOTH, react: failsSometimes },
-  { name: 'pulled', eventTypes: BOTH, mode: 'pull' },
+  // The outages are longer.
+  { name: 'pulled', eventTypes: BOTH, mode: 'pull', deleteAfterUnusedSeconds: 60 },
   { name: 'ops', eventTypes: NOTICES },
   {
     name: 'ops, rejecting some',

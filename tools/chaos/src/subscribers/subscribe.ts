@@ -12,9 +12,18 @@ export async function subscribe(client: Client, body: object) {
 
 /** The body that creates the subscription of an endpoint; without `url`, its deliveries are pulled. */
 export const subscriptionTo = (
-  { name: description, mode, eventTypes, filter, headers, expireAfterSeconds }: Behaviour,
+  { name: description, mode, eventTypes, filter, headers, expireAfterSeconds, deleteAfterUnusedSeconds }: Behaviour,
   url?: string,
-): object => ({ mode, url, eventTypes, description, filter, headers, expireAfterSeconds })
+): object => ({
+  mode,
+  url,
+  eventTypes,
+  description,
+  filter,
+  headers,
+  expireAfterSeconds,
+  deleteAfterUnusedSeconds,
+})
 
 /** Rotates a subscription's secret once. Returns undefined if too many previous secrets are still active. */
 export async function rotateSecret(

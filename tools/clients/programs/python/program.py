@@ -42,7 +42,7 @@ listed, cursor = set(), None
 while True:
     page = subscriptions.list_subscriptions_with_http_info(limit=1, cursor=cursor)
     listed |= {one.id for one in page.data}
-    cursor = page.headers.get("Next-Cursor")
+    cursor = {name.lower(): value for name, value in page.headers.items()}.get("next-cursor")
     if cursor is None:
         break
 assert {created.id, other.id} <= listed, "list over pages"

@@ -1,7 +1,12 @@
+import { joinTestRun } from '@switchhook/test-servers'
 import { AsteriskUnavailable, asteriskFiles } from '../asterisk-files.ts'
 
-/** Jest's global set-up: the tests run if there is an Asterisk, and otherwise are skipped with the reason in their name. */
+/**
+ * Jest's global set-up: the tests run if there is an Asterisk, and otherwise are skipped with the reason in their name. What
+ * they start ends with this process.
+ */
 async function findAsterisk(): Promise<void> {
+  joinTestRun()
   try {
     process.env['ASTERISK_ROOT'] = await asteriskFiles()
   } catch (error) {

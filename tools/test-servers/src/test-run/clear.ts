@@ -1,4 +1,4 @@
-import { globSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, globSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { composeProvider } from '../compose-provider.ts'
@@ -10,42 +10,63 @@ export interface Leftovers {
   readonly files: readonly string[]
 }
 
-/** A killed process starts no further one. Those that it started while it was killed are found in the next round. */
-const ROUNDS = 200
+/** 10 s: a killed RabbitMQ on a busy machine still writes for seconds. */
+const ROUNDS = 400
 const BETWEEN_ROUNDS_MS = 25
 
 /**
  * Ends the processes that carry the mark, and removes the folder of that name in each place. All data there is discarded, so
- * nothing needs time to stop.
+ * nothing needs time to stop. A process is not found while it starts another program, and can write files again meanwhile:
+ * this looks until it finds neither processes nor files.
  * @param mark a path below each place: that of a test run, or of a part of it
  */
 export async function clear(mark: string, places: readonly string[]): Promise<Leftovers> {
-  const processes = await endProcesses(mark)
-  const files = places.flatMap((place) => listed(join(place, mark)))
-  for (const place of places) {
-    const folder = join(place, mark)
-    await stopContainers(folder)
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
-  }
-  return { processes, files }
-}
-
-async function endProcesses(mark: string): Promise<string[]> {
-  const found = new Map<number, MarkedProcess>()
+  const processes = new Set<string>()
+  const files = new Set<string>()
   for (let round = 0; round < ROUNDS; round += 1) {
     const marked = await markedProcesses(mark)
-    if (marked.length === 0) break
     for (const each of marked) {
-      found.set(each.pid, each)
-      try {
-        process.kill(each.pid, 'SIGKILL')
-      } catch {
-        // It has ended meanwhile, or belongs to another user.
-      }
+      processes.add(told(each))
+      end(each)
     }
+    if (marked.length === 0) {
+      const folders = foldersOf(mark, places)
+      if (folders.length === 0) break
+      for (const folder of folders) {
+        for (const name of readdirSync(folder)) files.add(join(folder, name))
+        await remove(folder)
+      }
+    } else await pause(BETWEEN_ROUNDS_MS)
+  }
+  return { processes: [...processes], files: [...files] }
+}
+
+/** What carries the mark now. */
+export async function leftOf(mark: string, places: readonly string[]): Promise<Leftovers> {
+  return { processes: (await markedProcesses(mark)).map(told), files: foldersOf(mark, places) }
+}
+
+const told = ({ pid, command }: MarkedProcess): string => `${pid} ${command}`
+
+const foldersOf = (mark: string, places: readonly string[]): string[] =>
+  places.map((place) => join(place, mark)).filter(existsSync)
+
+function end({ pid }: MarkedProcess): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended meanwhile, or belongs to another user.
+  }
+}
+
+async function remove(folder: string): Promise<void> {
+  await stopContainers(folder)
+  try {
+    rmSync(folder, { recursive: true, force: true })
+  } catch {
+    // A process writes there.
     await pause(BETWEEN_ROUNDS_MS)
   }
-  return [...found.values()].map(({ pid, command }) => `${pid} ${command}`)
 }
 
 /** The processes of a container do not carry the mark. */
@@ -55,13 +76,5 @@ async function stopContainers(folder: string): Promise<void> {
     await composeProvider(home, () => {}, { discardData: true })
       .stop()
       .catch((error: unknown) => process.stderr.write(`${String(error)}\n`))
-  }
-}
-
-function listed(folder: string): string[] {
-  try {
-    return readdirSync(folder).map((name) => join(folder, name))
-  } catch {
-    return []
   }
 }

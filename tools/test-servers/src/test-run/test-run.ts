@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { makePassage } from '../temporary-folder.ts'
-import { clear, type Leftovers } from './clear.ts'
+import { clear, type Leftovers, leftOf } from './clear.ts'
 
 export type TestRun = ReturnType<typeof openTestRun>
 
@@ -34,10 +34,12 @@ export function openTestRun() {
     },
     /** Ends the processes of a part and removes its folders. Resolves to what there was. */
     clear: (part: string): Promise<Leftovers> => clear(join(id, part), places),
-    close: async (): Promise<void> => {
+    /** Ends the run. Resolves to what is left of it all the same. */
+    close: async (): Promise<Leftovers> => {
       watchdog.ref()
       watchdog.stdin.end()
       await ended
+      return leftOf(id, places)
     },
   }
 }

@@ -8,8 +8,8 @@ type Line<Method> = string & { readonly method?: Method }
 
 /**
  * Each operation as its request line, with `{}` for an id, and its flags. `body`, `query`: takes one. `key`: takes an `Idempotency-Key`.
- * `pages`: answers a page; `array`: answers an array, and the header `Next-Cursor` has the cursor of the next page. `stream`: answers
- * server-sent events.
+ * `page`: answers a page; `array`: answers an array, and the header `Next-Cursor` has the cursor of the next page. `stream`: answers
+ * server-sent events. `nothing`: answers without a body.
  */
 export const OPERATIONS = {
   subscriptions: {
@@ -22,7 +22,7 @@ export const OPERATIONS = {
     /** Change, disable or enable a subscription. Needs the role `admin`. */
     change: 'PATCH /api/v1/webhooks/subscriptions/{} body key' as Line<(id: string, body: Schemas['SubscriptionChange'], options?: CallOptions) => Promise<Schemas['Subscription']>>,
     /** Delete a subscription. Needs the role `admin`. */
-    delete: 'DELETE /api/v1/webhooks/subscriptions/{} key' as Line<(id: string, options?: CallOptions) => Promise<void>>,
+    delete: 'DELETE /api/v1/webhooks/subscriptions/{} key nothing' as Line<(id: string, options?: CallOptions) => Promise<void>>,
     /** Rotate the signing secret. Needs the role `admin`. */
     rotateSecret: 'POST /api/v1/webhooks/subscriptions/{}/rotate-secret body key' as Line<(id: string, body?: Schemas['SecretRotation'], options?: CallOptions) => Promise<Schemas['RotatedSecret']>>,
     /** Send a test delivery. Needs the role `operator`. */
@@ -34,7 +34,7 @@ export const OPERATIONS = {
     /** Report the outcomes of received deliveries. Needs the role `operator`. */
     report: 'POST /api/v1/webhooks/subscriptions/{}/outcomes body' as Line<(id: string, body: Schemas['ReportedOutcomes'], options?: CallOptions) => Promise<Schemas['OutcomeResults']>>,
     /** List the deliveries of a subscription. Needs the role `viewer`. */
-    deliveries: 'GET /api/v1/webhooks/subscriptions/{}/deliveries query pages' as Line<(id: string, query?: Schemas['ListDeliveriesQuery'], options?: CallOptions) => Pages<Schemas['DeliveryPage']>>,
+    deliveries: 'GET /api/v1/webhooks/subscriptions/{}/deliveries query page' as Line<(id: string, query?: Schemas['ListDeliveriesQuery'], options?: CallOptions) => Pages<Schemas['DeliveryPage']>>,
     /** Send the parked deliveries of a subscription again. Needs the role `operator`. */
     recover: 'POST /api/v1/webhooks/subscriptions/{}/recover body key' as Line<(id: string, body: Schemas['RecoveryInput'], options?: CallOptions) => Promise<Schemas['Recovery']>>,
     /** Count the deliveries that a recovery would send. Needs the role `viewer`. */
@@ -46,7 +46,7 @@ export const OPERATIONS = {
     /** List the recoveries of a subscription. Needs the role `viewer`. */
     recoveries: 'GET /api/v1/webhooks/subscriptions/{}/recoveries' as Line<(id: string, options?: CallOptions) => Promise<Schemas['RecoveryList']>>,
     /** Read how all subscriptions stand. Needs the role `viewer`. */
-    summary: 'GET /api/v1/webhooks/summary query pages' as Line<(query?: Schemas['ReadSummaryQuery'], options?: CallOptions) => Pages<Schemas['Summary']>>,
+    summary: 'GET /api/v1/webhooks/summary query page' as Line<(query?: Schemas['ReadSummaryQuery'], options?: CallOptions) => Pages<Schemas['Summary']>>,
   },
   filters: {
     /** Try a filter on past events. Needs the role `viewer`. */
@@ -58,7 +58,7 @@ export const OPERATIONS = {
     /** Send a delivery again. Needs the role `operator`. */
     redeliver: 'POST /api/v1/webhooks/deliveries/{}/redeliver key' as Line<(deliveryId: string, options?: CallOptions) => Promise<Schemas['Delivery']>>,
     /** List the deliveries of all subscriptions. Needs the role `viewer`. */
-    list: 'GET /api/v1/webhooks/deliveries query pages' as Line<(query?: Schemas['ListTenantDeliveriesQuery'], options?: CallOptions) => Pages<Schemas['DeliveryPage']>>,
+    list: 'GET /api/v1/webhooks/deliveries query page' as Line<(query?: Schemas['ListTenantDeliveriesQuery'], options?: CallOptions) => Pages<Schemas['DeliveryPage']>>,
     /** List parked deliveries by cause. Needs the role `viewer`. */
     parked: 'GET /api/v1/webhooks/parked' as Line<(options?: CallOptions) => Promise<Schemas['ParkedCauses']>>,
     /** Read statistics of deliveries. Needs the role `viewer`. */
@@ -70,7 +70,7 @@ export const OPERATIONS = {
     /** List event types. Needs the role `viewer`. */
     types: 'GET /api/v1/webhooks/event-types' as Line<(options?: CallOptions) => Promise<Schemas['EventTypes']>>,
     /** List events. Needs the role `viewer`. */
-    list: 'GET /api/v1/webhooks/events query pages' as Line<(query?: Schemas['ListEventsQuery'], options?: CallOptions) => Pages<Schemas['EventPage']>>,
+    list: 'GET /api/v1/webhooks/events query page' as Line<(query?: Schemas['ListEventsQuery'], options?: CallOptions) => Pages<Schemas['EventPage']>>,
     /** Explain the deliveries of an event. Needs the role `viewer`. */
     explain: 'GET /api/v1/webhooks/events/{} query' as Line<(eventId: string, query?: Schemas['ExplainEventQuery'], options?: CallOptions) => Promise<Schemas['ExplainedEvent']>>,
     /** Send an event to a subscription. Needs the role `operator`. */
@@ -80,7 +80,7 @@ export const OPERATIONS = {
   },
   recoveries: {
     /** List the recoveries of all subscriptions. Needs the role `viewer`. */
-    list: 'GET /api/v1/webhooks/recoveries query pages' as Line<(query?: Schemas['ListAllRecoveriesQuery'], options?: CallOptions) => Pages<Schemas['RecoveryPage']>>,
+    list: 'GET /api/v1/webhooks/recoveries query page' as Line<(query?: Schemas['ListAllRecoveriesQuery'], options?: CallOptions) => Pages<Schemas['RecoveryPage']>>,
     /** Read a recovery. Needs the role `viewer`. */
     read: 'GET /api/v1/webhooks/recoveries/{}' as Line<(recoveryId: string, options?: CallOptions) => Promise<Schemas['Recovery']>>,
     /** Cancel a recovery. Needs the role `operator`. */
@@ -100,13 +100,13 @@ export const OPERATIONS = {
     /** Transfer a call. Needs the role `operator`. */
     transfer: 'POST /api/v1/voice/calls/{}/transfer body key' as Line<(callId: string, body: Schemas['TransferCommand'], options?: CallOptions) => Promise<Schemas['TransferAccepted']>>,
     /** List calls. Needs the role `viewer`. */
-    list: 'GET /api/v1/voice/calls query pages' as Line<(query?: Schemas['ListCallsQuery'], options?: CallOptions) => Pages<Schemas['CallPage']>>,
+    list: 'GET /api/v1/voice/calls query page' as Line<(query?: Schemas['ListCallsQuery'], options?: CallOptions) => Pages<Schemas['CallPage']>>,
     /** Read a call. Needs the role `viewer`. */
     read: 'GET /api/v1/voice/calls/{}' as Line<(callId: string, options?: CallOptions) => Promise<Schemas['Call']>>,
   },
   agents: {
     /** List agents. Needs the role `viewer`. */
-    list: 'GET /api/v1/voice/agents query pages' as Line<(query?: Schemas['ListAgentsQuery'], options?: CallOptions) => Pages<Schemas['AgentPage']>>,
+    list: 'GET /api/v1/voice/agents query page' as Line<(query?: Schemas['ListAgentsQuery'], options?: CallOptions) => Pages<Schemas['AgentPage']>>,
     /** Read an agent's presence and status. Needs the role `viewer`. */
     state: 'GET /api/v1/voice/agents/{}/state' as Line<(agentUri: string, options?: CallOptions) => Promise<Schemas['AgentState']>>,
     /** Read the calls of an agent's device. Needs the role `viewer`. */
@@ -116,7 +116,7 @@ export const OPERATIONS = {
   },
   audit: {
     /** List audit log entries. Needs the role `viewer`. */
-    list: 'GET /api/v1/audit query pages' as Line<(query?: Schemas['ListAuditEntriesQuery'], options?: CallOptions) => Pages<Schemas['AuditPage']>>,
+    list: 'GET /api/v1/audit query page' as Line<(query?: Schemas['ListAuditEntriesQuery'], options?: CallOptions) => Pages<Schemas['AuditPage']>>,
   },
   me: {
     /** Read who you are. Needs the role `viewer`. */
@@ -128,9 +128,9 @@ export const OPERATIONS = {
     /** Ring an agent from outside. Needs the role `operator`. */
     call: 'POST /simulator/v1/calls body' as Line<(body: Schemas['SimulatedCall'], options?: CallOptions) => Promise<Schemas['SimulatedCallRinging']>>,
     /** Act as the outside party. Needs the role `operator`. */
-    remote: 'POST /simulator/v1/calls/{}/remote body' as Line<(callId: string, body: Schemas['RemoteAction'], options?: CallOptions) => Promise<void>>,
+    remote: 'POST /simulator/v1/calls/{}/remote body nothing' as Line<(callId: string, body: Schemas['RemoteAction'], options?: CallOptions) => Promise<void>>,
     /** Take an agent's device offline or online. Needs the role `operator`. */
-    device: 'POST /simulator/v1/agents/{}/device body' as Line<(agentUri: string, body: Schemas['SimulatedDevice'], options?: CallOptions) => Promise<void>>,
+    device: 'POST /simulator/v1/agents/{}/device body nothing' as Line<(agentUri: string, body: Schemas['SimulatedDevice'], options?: CallOptions) => Promise<void>>,
   },
   documents: {
     /** Read the OpenAPI document. Needs no token. */

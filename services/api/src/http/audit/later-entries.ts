@@ -1,14 +1,11 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Tenant } from '@switchhook/contracts'
-import { getOrCreate, type Logger } from '@switchhook/runtime'
+import { createBatch, getOrCreate, type Logger } from '@switchhook/runtime'
 import type { AuditStore, NewAuditEntry } from '@switchhook/store'
 
 /** Bounds the memory while Redis is slow: about 5 MB. */
 const MAX_WAITING = 10_000
 /** Redis serves nothing else during a call: about 0.1 ms for so many entries. */
 const MAX_AT_ONCE = 25
-/** A call costs Redis ten times as much as an entry in it. */
-const GATHER_MS = 50
 
 /**
  * Stores the audit entries of commands after their answers, because a command must not wait for one more round trip. An
@@ -19,32 +16,33 @@ export function openLaterEntries(
   log: Pick<Logger, 'warn'>,
   { mostWaiting = MAX_WAITING }: { readonly mostWaiting?: number } = {},
 ) {
-  let waiting = new Map<Tenant, NewAuditEntry[]>()
+  const waiting = new Map<Tenant, NewAuditEntry[]>()
   let count = 0
   let dropped = 0
   let storing: Promise<void> | undefined
+  // A call costs Redis ten times as much as an entry in it.
+  const gathered = createBatch({
+    // `count` bounds them.
+    maxWeight: Infinity,
+    write(all: readonly (readonly [Tenant, NewAuditEntry])[]) {
+      for (const [tenant, entry] of all) getOrCreate(waiting, tenant, () => []).push(entry)
+      storing ??= store()
+    },
+  })
 
-  async function storeAll(): Promise<void> {
-    while (waiting.size > 0) {
-      await delay(GATHER_MS)
-      const gathered = waiting
-      waiting = new Map()
-      await store(gathered)
-    }
-    storing = undefined
-  }
-
-  async function store(gathered: Map<Tenant, NewAuditEntry[]>): Promise<void> {
-    for (const [tenant, entries] of gathered) {
+  /** Includes the entries that are added meanwhile. */
+  async function store(): Promise<void> {
+    for (const [tenant, entries] of waiting) {
       const taken = entries.splice(0, MAX_AT_ONCE)
       // Behind the other tenants: none of them waits for all entries of a busy one.
-      gathered.delete(tenant)
-      if (entries.length > 0) gathered.set(tenant, entries)
+      waiting.delete(tenant)
+      if (entries.length > 0) waiting.set(tenant, entries)
       count -= taken.length
       await auditLog.append(tenant, 'commands', taken).catch((error: unknown) => warn(taken.length, error))
       if (dropped > 0) warn(dropped, new Error(`More than ${mostWaiting} entries waited for Redis.`))
       dropped = 0
     }
+    storing = undefined
   }
 
   const warn = (entries: number, error: unknown): void =>
@@ -58,10 +56,12 @@ export function openLaterEntries(
         return
       }
       count += 1
-      getOrCreate(waiting, tenant, () => []).push(entry)
-      storing ??= storeAll()
+      gathered.add([tenant, entry])
     },
     /** Resolves once the entries so far are stored or given up. */
-    stored: async (): Promise<void> => storing,
+    stored: async (): Promise<void> => {
+      gathered.flush()
+      await storing
+    },
   }
 }

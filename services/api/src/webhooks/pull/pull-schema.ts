@@ -140,5 +140,16 @@ export function outcomeOf(item: Pick<OutcomeItem, 'status' | 'error' | 'answer'>
   if (error !== undefined) return { kind: 'unreachable', reason: error }
   if (status === undefined) return undefined
   if (status < 300) return { kind: 'delivered', status }
-  return { kind: 'answered', status, ...(answer !== undefined && { answer }) }
+  return { kind: 'answered', status, ...(answer !== undefined && { answer: beginningOf(answer) }) }
+}
+
+/** As much as a worker reads of the answer to a POST. The outcome is noted with it until a worker records it (docs/limits.md). */
+const ANSWER_BYTES = 1_024
+
+/** Without a word that is cut, which may be half of a secret. */
+function beginningOf(answer: string): string {
+  // JSON writes a control character in six bytes.
+  const line = answer.replaceAll(/\p{Cc}/gu, ' ')
+  const { read } = new TextEncoder().encodeInto(line, new Uint8Array(ANSWER_BYTES))
+  return read === line.length ? line : line.slice(0, line.lastIndexOf(' ', read) + 1)
 }

@@ -1,0 +1,46 @@
+import { type Endpoint, type HeldStore, leaseTimes } from '@switchhook/store'
+import { concludeReceived, type RecordOutcomeDeps, recordOutcome } from './conclude-received.ts'
+
+export interface EndLeasesDeps extends RecordOutcomeDeps {
+  readonly held: Pick<HeldStore, 'lapsed' | 'reported' | 'unparked' | 'read' | 'release' | 'remove'>
+}
+
+const AT_ONCE = 100
+
+/** Ends leases of a subscription whose time is over, and parks what a worker has claimed because of a limit, and has not parked. */
+export function createEndLeases(deps: EndLeasesDeps): (endpoint: Endpoint) => Promise<void> {
+  const { worker, held } = deps
+  return async ({ tenant, subscriptionId }) => {
+    const lapsed = await held.lapsed(subscriptionId, AT_ONCE)
+    const [messages, reports] = await Promise.all([
+      held.read(lapsed.map(({ deliveryId }) => deliveryId)),
+      held.reported(subscriptionId, lapsed),
+    ])
+    await Promise.all(
+      lapsed.map(async (entry, i) => {
+        const { deliveryId, score: lease } = entry
+        const [message, reported] = [messages[i], reports[i]]
+        // Clients receive deliveries without a url. This one was with a worker that died. Its subscription may have been deleted.
+        const isOfWorker = message !== undefined && message.delivery.url !== ''
+        if (isOfWorker) return void (await held.release(subscriptionId, [{ deliveryId, lease }]))
+        // Its batch waits for a worker, or was lost. Afterwards it changes nothing.
+        if (reported !== undefined) await recordOutcome(deps, reported, message)
+        // Otherwise it has gone on.
+        else if (message !== undefined) {
+          const { beganAtMs, endsAtMs } = leaseTimes(lease)
+          await concludeReceived(worker, message.delivery, {
+            attempt: message.delivery.attempt + 1,
+            at: new Date(beganAtMs).toISOString(),
+            durationMs: endsAtMs - beganAtMs,
+            outcome: { kind: 'unreachable', reason: 'lapsed' },
+          })
+        }
+        await held.remove(subscriptionId, 'leased', [entry])
+        // Its entry may be missing, if another worker has held it again and died. The lease would have counted as one.
+        await worker.listAgain({ deliveryId, tenant, subscriptionId })
+      }),
+    )
+    const entries = await held.unparked(subscriptionId, AT_ONCE)
+    if (entries.length > 0) await worker.parkExcess([{ tenant, subscriptionId, entries }])
+  }
+}
