@@ -1,4 +1,11 @@
-import { type Consumer, declaredBy, type IncomingMessage, openBroker, type Topology } from '@switchhook/messaging'
+import {
+  type Consumer,
+  countShards,
+  declaredBy,
+  type IncomingMessage,
+  openBroker,
+  type Topology,
+} from '@switchhook/messaging'
 import { amqpAddress, redisAddress, startClockWatch } from '@switchhook/runtime'
 import { assertDurable, openInstallation, openRedis } from '@switchhook/store'
 import type { Service } from './start-service.ts'
@@ -14,11 +21,13 @@ export async function openBacking(
   { name, config, log, shutdown, metrics }: Omit<Service, 'tracing'>,
   {
     topology,
+    sharded,
     redisMayBeFull,
     waitForBroker,
   }: {
-    /** Called once Redis is open. */
-    readonly topology: () => Topology | Promise<Topology>
+    readonly topology: (shards: number) => Topology
+    /** The queues whose shards are counted once Redis is open. Absent: one shard. */
+    readonly sharded?: Pick<Parameters<typeof countShards>[0], 'configured' | 'namesOf'>
     /** true: start with a Redis over `maxmemory`, because this service drains it. */
     readonly redisMayBeFull?: boolean
     /** false: start without the broker; publishing rejects until it is there. */
@@ -32,7 +41,8 @@ export async function openBacking(
   shutdown.defer('clock', () => clock.stop())
   const installation = await openInstallation({ redis, log })
   shutdown.defer('installation', () => installation.close())
-  const wanted = await topology()
+  const shards = sharded === undefined ? 1 : await countShards({ ...amqpAddress(config), log, name, ...sharded })
+  const wanted = topology(shards)
   const broker = await openBroker({
     ...amqpAddress(config),
     topology: config.AMQP_DECLARE === 'own' ? declaredBy(name, wanted) : wanted,
@@ -47,6 +57,8 @@ export async function openBacking(
     redis,
     broker,
     installation,
+    /** The configured shards, and those that an earlier configuration left on the broker. */
+    shards,
     /**
      * Consumes a queue. The consumer pauses while messages or Redis belong to another installation.
      * @param holdAcksMs see `ConsumeOptions`

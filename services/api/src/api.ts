@@ -42,20 +42,20 @@ export async function startApi(options: StartApiOptions) {
   const auditLog = openAudit(config, redis, log)
   shutdown.defer('audit log', auditLog.close)
   const webConsole = openConsole(config, log)
+  const auth = openAuth(config, log, options.keyTiming)
+  shutdown.defer('signing keys', () => auth.close())
   const installed = {
     journal: config.EVENT_JOURNAL_SIZE > 0,
     simulator: contactCenter.simulator !== null,
     statistics: true,
     console: webConsole !== undefined,
   }
-  const parts = { ...base, ...openStores(base), state, contactCenter, auditLog, installed }
+  const parts = { ...base, ...openStores(base), state, contactCenter, auditLog, auth, installed }
   const features = await openFeatures(FEATURES, parts)
   shutdown.defer('features', features.close)
 
   state.timers.start({ ...contactCenter.timers, ...features.timers })
   shutdown.defer('timers', () => state.timers.stop())
-  const auth = openAuth(config, log, options.keyTiming)
-  shutdown.defer('signing keys', () => auth.close())
 
   const app = createApp({
     routes: withDocument(features.routes, deliveryWebhook),

@@ -4,6 +4,7 @@ import type { ContactCenter } from './contact-center/open-contact-center.ts'
 import { simulator } from './contact-center/simulator/simulator-routes.ts'
 import type { AuditLog } from './http/audit/audit-log.ts'
 import { audit } from './http/audit/audit-routes.ts'
+import type { Auth } from './http/auth/open-auth.ts'
 import type { Feature } from './http/feature.ts'
 import { type InstalledFeatures, me } from './http/me/me-route.ts'
 import type { State } from './state/state.ts'
@@ -22,6 +23,7 @@ export interface Parts extends WebhookParts {
   readonly state: State
   readonly contactCenter: ContactCenter
   readonly auditLog: AuditLog
+  readonly auth: Auth
   readonly installed: InstalledFeatures
 }
 

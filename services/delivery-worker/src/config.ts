@@ -91,6 +91,12 @@ export const workerRules: readonly Rule<typeof workerFields>[] = [graceOutlastsD
 /** Time beyond the schedule, for an outage in which a waiting delivery cannot be consumed. */
 const OUTAGE_SLACK_MS = 7 * 86_400_000
 
+/** How long an attempt may take beyond its deadline before its worker counts as dead. */
+const ATTEMPT_SLACK_MS = 5_000
+
+/** A claimed probe or a permit that is older belongs to a dead worker. */
+export const attemptLeaseMs = (config: WorkerConfig): number => config.DELIVERY_TIMEOUT + ATTEMPT_SLACK_MS
+
 /** How many deliveries may be parked with their body. As many may be held. */
 export const limitsOf = (config: WorkerConfig) => ({
   perSubscription: config.PARKED_LIMIT_PER_SUBSCRIPTION,

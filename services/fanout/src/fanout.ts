@@ -1,5 +1,5 @@
-import { backlogQueues, countShards, eventQueues, serviceTopology } from '@switchhook/messaging'
-import { amqpAddress, tracePublishDelivery } from '@switchhook/runtime'
+import { backlogQueues, eventQueues, serviceTopology } from '@switchhook/messaging'
+import { tracePublishDelivery } from '@switchhook/runtime'
 import { openBacking, type Running, type Service } from '@switchhook/service'
 import { createDeliveryLog, createJournal, createSubscriptionStore, type LoggedEvent } from '@switchhook/store'
 import type { FanoutConfig } from './config.ts'
@@ -11,14 +11,18 @@ import { openIntake } from './intake/open-intake.ts'
 
 /** Starts every part of fan-out, in the order of its dependencies. Resolves once it consumes. */
 export async function startFanout(service: Service<FanoutConfig>): Promise<Running> {
-  const { name, config, log, shutdown, metrics, tracing } = service
-  let eventShards = config.EVENT_SHARDS
-  const { redis, broker, installation, consume, readiness } = await openBacking(service, {
-    topology: async () => {
-      const { EVENT_SHARDS: configured, DELIVERY_SHARDS: deliveryShards } = config
-      eventShards = await countShards({ ...amqpAddress(config), log, name, configured, namesOf: eventQueues })
-      return serviceTopology([], { deliveryShards, eventShards, others: backlogQueues })
-    },
+  const { config, log, shutdown, metrics, tracing } = service
+  const {
+    redis,
+    broker,
+    installation,
+    consume,
+    readiness,
+    shards: eventShards,
+  } = await openBacking(service, {
+    sharded: { configured: config.EVENT_SHARDS, namesOf: eventQueues },
+    topology: (shards) =>
+      serviceTopology([], { deliveryShards: config.DELIVERY_SHARDS, eventShards: shards, others: backlogQueues }),
   })
 
   const subscriptions = createSubscriptionStore(redis, installation.verify)
@@ -35,7 +39,7 @@ export async function startFanout(service: Service<FanoutConfig>): Promise<Runni
   const logBuffer = createLogBuffer({
     writes: [
       ...(isLogOn ? [(events: readonly LoggedEvent[]) => deliveryLog.write(events)] : []),
-      // The journal last: while it is behind, the live stream shows no event that cannot be explained yet.
+      // The journal last: one connection keeps the order, so the live stream shows no event that cannot be explained yet.
       (events) => journal.append(events),
     ],
     dropped: createLogMeter(metrics),

@@ -34,6 +34,12 @@ test('a word of the glossary is listed once, and is the name of at most one type
   expect(ambiguous).toEqual([])
 })
 
+test('two types of one package or service do not share a name', () => {
+  const packageOf = (file: string): string => file.slice(0, file.indexOf('/src/'))
+  const shared = [...homes].filter(([, files]) => new Set([...files].map(packageOf)).size < files.size)
+  expect(shared.map(([name, files]) => [name, ...files])).toEqual([])
+})
+
 test('every type that the glossary names is declared in one file', () => {
   const names = rows.flatMap((cells) =>
     [...(cells[2] ?? '').matchAll(/`([A-Z]\w*[a-z]\w*)`/g)].map(([, name = '']) => name),

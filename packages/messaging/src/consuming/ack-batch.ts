@@ -1,4 +1,4 @@
-import { atSharedWake } from '@switchhook/runtime'
+import { atSharedWake, RARE_WAKE_MS } from '@switchhook/runtime'
 import { type Channel, IllegalOperationError, type Message } from 'amqplib'
 
 /** How long acknowledgements are gathered once there are many, so that the broker soon sends further messages. */
@@ -24,7 +24,7 @@ export type AckBatch = ReturnType<typeof createAckBatch>
  * oldest that is still in flight. A quorum queue writes each ack into its log and accepts 32 at a time from a channel.
  * Further ones wait in the channel and are lost when it closes (rabbit_fifo_client). The broker redelivers a message whose
  * ack is lost. Every message of the channel must be registered with `taken`, or a `multiple` ack would cover it too early.
- * @param many this many acks do not wait for the next shared wake-up (50 ms). Until then their messages count towards those
+ * @param many this many acks do not wait for the next shared wake-up (`RARE_WAKE_MS`). Until then their messages count towards those
  *   that the broker sends
  * @param hold absent: an ack does not wait for earlier messages, which may take long
  */
@@ -79,7 +79,7 @@ export function createAckBatch(channel: Channel, many: number, hold: AckHold = {
         atSharedWake(() => {
           isWaiting = false
           if (gathered > 0) send(hold)
-        })
+        }, RARE_WAKE_MS)
       }
     },
     /** The caller nacks or rejects the message afterwards. */

@@ -6,15 +6,17 @@ import { type CarryOutDeps, carryOut } from './carry-out.ts'
 /**
  * Records the variables that are set and the events that are subscribed to. The connection is cut before request `cutAt`.
  * @param joins the status of each answer to `addChannel`
+ * @param dialled the status of the answer to `dial`. A channel has no variables.
  */
-function asterisk(cutAt: number, joins: number[] = []) {
+function asterisk(cutAt: number, joins: number[] = [], dialled = 204) {
   const done: string[] = []
   const deps: CarryOutDeps = {
     ari: {
-      request: async (_method, path, query) => {
+      request: async (method, path, query) => {
         if (done.length === cutAt) throw new AriUnavailable('cut')
         done.push(query?.['variable'] ?? query?.['eventSource'] ?? '')
-        return { status: path.endsWith('/addChannel') ? (joins.shift() ?? 204) : 204, body: undefined }
+        if (path.endsWith('/addChannel')) return { status: joins.shift() ?? 204, body: undefined }
+        return { status: method === 'GET' ? 404 : path.endsWith('/dial') ? dialled : 204, body: undefined }
       },
       manager: async () => ({ text: '', cookie: null }),
       close: async () => {},
@@ -43,6 +45,22 @@ test.each([0, 1, 2])('a claim that ends after %i requests leaves the channel unm
   await expect(claim(deps)).rejects.toThrow(AriUnavailable)
   expect(done).toHaveLength(cutAt)
   expect(done).not.toContain(MARK_VARIABLE)
+})
+
+test.each([
+  [204, ['SH_DIALLED', '', 'SH_DIALLED']],
+  [404, ['SH_DIALLED', '']],
+])('a channel is dialled: Asterisk answers %i', async (status, requests) => {
+  const { deps, done } = asterisk(Number.POSITIVE_INFINITY, [], status)
+  await carryOut(deps, { tenant: 'acme', sessionId: newCallId() }, { kind: 'dial', channelId: 'a' })
+  expect(done).toEqual(requests)
+})
+
+test('a channel that Asterisk refuses to dial is not marked as dialled, so it is dialled again', async () => {
+  const { deps, done } = asterisk(Number.POSITIVE_INFINITY, [], 409)
+  const dial = carryOut(deps, { tenant: 'acme', sessionId: newCallId() }, { kind: 'dial', channelId: 'a' })
+  await expect(dial).rejects.toThrow('Asterisk answered 409 to the dialling of a channel')
+  expect(done).toEqual(['SH_DIALLED', ''])
 })
 
 describe('a move into a bridge', () => {

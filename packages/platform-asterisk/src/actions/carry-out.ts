@@ -23,6 +23,7 @@ const TRANSFERS_LEFT_TO_US = { variable: 'PJSIP_TRANSFER_HANDLING()', value: 'ar
 /** The trunk sends the number with `Privacy: id` (RFC 3325). */
 const PROHIBITED = { 'CONNECTEDLINE(num-pres)': 'prohib', 'CONNECTEDLINE(name-pres)': 'prohib' }
 const EXISTS = 409
+const GONE = 404
 /** Of a request to move a channel. Its end is reported by an event. */
 const NO_SUCH_CHANNEL = 400
 
@@ -35,7 +36,7 @@ export const bridgeName = (app: string): string => `switchhook ${app}`
 /**
  * Asks Asterisk for one action. A refusal that says something about a party is returned as an input; others are left to the
  * events and to the next comparison with Asterisk's lists.
- * @throws AriUnavailable, and Error if a channel is not in the bridge where its party must be
+ * @throws AriUnavailable, and Error if a channel is not dialled, or not in the bridge where its party must be
  */
 export async function carryOut(deps: CarryOutDeps, session: SessionName, action: Action): Promise<Input | undefined> {
   const { ari, app, ringSeconds } = deps
@@ -55,7 +56,10 @@ export async function carryOut(deps: CarryOutDeps, session: SessionName, action:
       const path = channelPath(action.channelId)
       const { status } = await ari.request('GET', `${path}/variable`, { variable: DIALLED_VARIABLE })
       if (status === 200) return undefined
-      await ari.request('POST', `${path}/dial`, { timeout: String(ringSeconds) })
+      const dialled = await ari.request('POST', `${path}/dial`, { timeout: String(ringSeconds) })
+      // The end of a channel is reported by an event.
+      if (dialled.status === GONE) return undefined
+      if (isRefusal(dialled)) throw new Error(`Asterisk answered ${dialled.status} to the dialling of a channel`)
       // Last: a channel without the variable is dialled again. A party who is never called would not time out.
       await ari.request('POST', `${path}/variable`, { variable: DIALLED_VARIABLE, value: '1' })
       return undefined

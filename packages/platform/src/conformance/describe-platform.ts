@@ -1,7 +1,8 @@
 import { CallState } from '@switchhook/contracts'
 import { PlatformUnavailable } from '../platform.ts'
+import { describeAttendedTransfers } from './describe-attended-transfers.ts'
+import { describeBlindTransfers } from './describe-blind-transfers.ts'
 import { describeCalls } from './describe-calls.ts'
-import { describeTransfers } from './describe-transfers.ts'
 import { Fixture } from './fixture.ts'
 import type { OpenHarness } from './harness.ts'
 
@@ -14,7 +15,8 @@ export function describePlatform(name: string, open: OpenHarness): void {
     beforeEach(() => fixture.setUp(open))
     afterEach(() => fixture.tearDown())
     describeCalls(fixture)
-    describeTransfers(fixture)
+    describeBlindTransfers(fixture)
+    describeAttendedTransfers(fixture)
     describeFaults(fixture)
   })
 }

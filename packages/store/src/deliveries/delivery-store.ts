@@ -75,8 +75,15 @@ const UNLIMITED: ParkedLimits = { perSubscription: 1_000_000_000, perTenant: 1_0
 /**
  * The ledger, as the worker reads and writes it. It makes repeated messages harmless.
  * @param limits of the parked, and of the held, deliveries
+ * @param verify rejects unless this Redis holds the data of the installation. Redis may be emptied during a POST; the record of
+ *   a parked delivery would be lost when Redis is restored
  */
-export function createDeliveryStore(redis: Redis, retention: DeliveryRetention, limits = UNLIMITED) {
+export function createDeliveryStore(
+  redis: Redis,
+  retention: DeliveryRetention,
+  limits = UNLIMITED,
+  verify: () => Promise<void> = () => Promise.resolve(),
+) {
   const parkedList = createParkedList(redis, retention, limits)
   const heldList = createHeldList(redis, createHeldLooks(redis), retention.parkedRetentionMs, limits)
 
@@ -250,6 +257,7 @@ export function createDeliveryStore(redis: Redis, retention: DeliveryRetention, 
       const { ledger } = await write(delivery, attempt, view, { body: delivery.body })
       if (ledger.state !== 'parked' || ledger.run !== delivery.run) await parkedList.remove(delivery)
       await parkedList.cut(delivery, added)
+      await verify()
     },
   }
 }

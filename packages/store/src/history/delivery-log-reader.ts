@@ -34,7 +34,7 @@ export type PendingDelivery = Pick<
   'deliveryId' | 'subscriptionId' | 'eventId' | 'eventType' | 'tenant' | 'firstDueAt'
 >
 
-type Entry = ReturnType<typeof toEntry>
+type LogEntry = ReturnType<typeof toEntry>
 
 const cursors = createTimeCursor('l')
 
@@ -64,7 +64,10 @@ export function createDeliveryLogReader(
       deliveryIds.map((deliveryId) => ({ deliveryId })),
     )
 
-  async function load(subscription: Subscription, entries: readonly Entry[]): Promise<(ListedDelivery | undefined)[]> {
+  async function load(
+    subscription: Subscription,
+    entries: readonly LogEntry[],
+  ): Promise<(ListedDelivery | undefined)[]> {
     const found = await records(entries.map(({ eventId }) => deliveryIdOf(eventId, subscription.id)))
     const { id: subscriptionId, tenant, url } = subscription
     return entries.map(({ eventId, eventType, since }, i) => {

@@ -39,7 +39,7 @@ export interface ParkedCause {
   readonly latest: string
 }
 
-interface Entry extends MergeEntry, ParkedEntry {
+interface ParkedListEntry extends MergeEntry, ParkedEntry {
   readonly list: SubscriptionId
 }
 
@@ -61,18 +61,23 @@ const cursors = createListCursor('t', /^\d{1,16} [0-9a-f-]{36}$/)
 
 /** The parked deliveries of all subscriptions of a tenant, merged from the lists of the subscriptions. */
 export function createTenantParked(redis: Redis) {
-  async function newestOf(list: SubscriptionId, before: string, from: string, count: number): Promise<Chunk<Entry>> {
+  async function newestOf(
+    list: SubscriptionId,
+    before: string,
+    from: string,
+    count: number,
+  ): Promise<Chunk<ParkedListEntry>> {
     const found = await newestEntries(redis, parkedKey(list), { before, from, count })
     const entries = found.map((entry) => ({ ...toEntry(entry), list }))
     return { entries, isEnd: entries.length < count }
   }
 
-  const read = (tenant: Tenant, entries: readonly Entry[]): Promise<(ListedDelivery | undefined)[]> =>
+  const read = (tenant: Tenant, entries: readonly ParkedListEntry[]): Promise<(ListedDelivery | undefined)[]> =>
     readListed(redis, entries, (found, entry) => isParked(found, entry) && found.view.tenant === tenant)
 
   async function matching(
     tenant: Tenant,
-    entries: readonly Entry[],
+    entries: readonly ParkedListEntry[],
     { matches, bodyMatches }: TenantParkedQuery,
   ): Promise<(ListedDelivery | undefined)[]> {
     const found = (await read(tenant, entries)).map((item) => (item !== undefined && matches(item) ? item : undefined))
@@ -111,7 +116,7 @@ export function createTenantParked(redis: Redis) {
       // Inclusive: other lists may have entries of the very time at which the last page ended.
       const first = end?.since ?? (toMs === undefined ? '+inf' : `(${toMs * 1_000}`)
       const from = lowerBound(query.fromMs)
-      const merged = mergeLists<Entry>(await listsOf(tenant, query.subscriptionId), (list, before, count) =>
+      const merged = mergeLists<ParkedListEntry>(await listsOf(tenant, query.subscriptionId), (list, before, count) =>
         newestOf(list, before === undefined ? first : `(${before}`, from, count),
       )
       async function* following() {
@@ -120,7 +125,7 @@ export function createTenantParked(redis: Redis) {
           yield* chunksOf(left, RECORDS_AT_ONCE)
         }
       }
-      const cursorOf = ({ since, list }: Entry) => cursors.of(`${since} ${list}`)
+      const cursorOf = ({ since, list }: ParkedListEntry) => cursors.of(`${since} ${list}`)
       return collectPage({ limit, entries: following(), cursorOf }, (some) => matching(tenant, some, query))
     },
 

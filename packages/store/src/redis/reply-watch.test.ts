@@ -1,8 +1,11 @@
-import { eventually } from '@switchhook/testkit'
 import { type ReplyWatch, type WatchedConnection, watchReplies } from './reply-watch.ts'
 
-const LIMITS = { replyMs: 20, silenceMs: 60, checkEveryMs: 5 }
+const LIMITS = { replyMs: 200, silenceMs: 1_000, checkEveryMs: 20 }
 const watches: ReplyWatch[] = []
+
+// For the whole file: deadlines share one timer, which goes on from test to test.
+beforeAll(() => void jest.useFakeTimers())
+afterAll(() => void jest.useRealTimers())
 
 afterEach(() => {
   for (const watch of watches.splice(0)) watch.stop()
@@ -25,7 +28,8 @@ function aConnection(status: WatchedConnection['status'] = 'ready') {
 }
 
 const never = (): Promise<never> => new Promise(() => {})
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+const pass = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms)
+const nextTurn = (): Promise<void> => pass(0)
 
 test('the commands of one turn of the event loop share one write', async () => {
   const { stream, watch } = aConnection()
@@ -52,7 +56,7 @@ test('each caller waits at most for its limit, and a late reply is dropped', asy
   const { watch } = aConnection()
   let reply = (_value: string): void => {}
   const late = watch.send(() => new Promise<string>((resolve) => (reply = resolve)))
-  await expect(late).rejects.toThrow('Redis did not reply in time')
+  await Promise.all([expect(late).rejects.toThrow('Redis did not reply in time'), pass(LIMITS.silenceMs)])
   reply('late')
   await expect(watch.send(async () => 'next')).resolves.toBe('next')
 })
@@ -60,27 +64,28 @@ test('each caller waits at most for its limit, and a late reply is dropped', asy
 test('the error of a command is passed on, and leaves nothing to wait for', async () => {
   const { stream, watch } = aConnection()
   await expect(watch.send(() => Promise.reject(new Error('WRONGTYPE')))).rejects.toThrow('WRONGTYPE')
-  await new Promise((resolve) => setTimeout(resolve, LIMITS.silenceMs * 2))
+  await pass(LIMITS.silenceMs * 2)
   expect(stream.destroyed).toBe(0)
 })
 
 test('a connection that stays silent while a reply is due is dropped, also after the caller has given up', async () => {
   const { stream, watch } = aConnection()
-  await expect(watch.send(never)).rejects.toThrow('in time')
+  await Promise.all([expect(watch.send(never)).rejects.toThrow('in time'), pass(LIMITS.replyMs * 2)])
   expect(stream.destroyed).toBe(0)
-  await eventually(() => expect(stream.destroyed).toBeGreaterThan(0))
+  await pass(LIMITS.silenceMs)
+  expect(stream.destroyed).toBeGreaterThan(0)
 })
 
 test('a connection that answers others is kept, however long one reply takes', async () => {
   const { stream, watch } = aConnection()
   const answering = setInterval(() => (stream.bytesRead += 1), 1)
-  await expect(watch.send(never)).rejects.toThrow('in time')
-  await new Promise((resolve) => setTimeout(resolve, LIMITS.silenceMs * 3))
+  await Promise.all([expect(watch.send(never)).rejects.toThrow('in time'), pass(LIMITS.silenceMs * 3)])
   clearInterval(answering)
   expect(stream.destroyed).toBe(0)
 })
 
 test('a handshake without an answer is dropped, although no caller waits', async () => {
   const { stream } = aConnection('connect')
-  await eventually(() => expect(stream.destroyed).toBeGreaterThan(0))
+  await pass(LIMITS.silenceMs * 2)
+  expect(stream.destroyed).toBeGreaterThan(0)
 })

@@ -144,7 +144,7 @@ describe('a pass', () => {
       await jest.advanceTimersByTimeAsync(0)
       expect(published).toEqual([left.event])
       // The event is marked before the real clock returns.
-      await jest.advanceTimersByTimeAsync(100)
+      await jest.advanceTimersByTimeAsync(200)
       expect(state.sent).toEqual(['left'])
     } finally {
       jest.useRealTimers()

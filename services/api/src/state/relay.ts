@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { PlatformEvent } from '@switchhook/contracts'
-import { backoffMs, type Logger, sharedWake, startPoll } from '@switchhook/runtime'
+import { backoffMs, type Logger, RARE_WAKE_MS, sharedWake, startPoll } from '@switchhook/runtime'
 import type { Outbox, OutboxEntry, Relay } from '@switchhook/store'
 
 interface RelayDeps {
@@ -57,7 +57,7 @@ export function startRelay({ outbox, publish, log }: RelayDeps): Relay & { reado
   async function settle(): Promise<void> {
     isSettling = true
     for (let tries = 0; confirmed.length + unsent.length > 0; ) {
-      if (!isStopping) await sharedWake()
+      if (!isStopping) await sharedWake(RARE_WAKE_MS)
       const [sent, back] = [confirmed.splice(0), unsent.splice(0)]
       try {
         if (sent.length > 0) await outbox.sent(sent)

@@ -29,7 +29,7 @@ export interface Before extends Pick<EndpointState, 'health' | 'rejected'> {
 }
 
 /** Publishes the notices of an outage. Neither function rejects: a failed notice never affects the breaker. */
-interface OutageNotices {
+export interface OutageNotices {
   /** Called with every cool-down; publishes one notice per outage. */
   readonly failing: (delivery: Delivery) => Promise<void>
   /** Called before the breaker closes. */

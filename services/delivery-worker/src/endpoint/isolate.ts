@@ -28,7 +28,7 @@ const startsInLane = (need: Need, isBeyondShare: boolean): boolean =>
   need === 'lane' || (isBeyondShare && need !== 'nothing')
 
 /** What runs in a turn, if it needs one. `Found` is the result of its look. */
-interface TurnWork<Found> {
+export interface TurnWork<Found> {
   /** Runs before the wait for a turn, so that a delivery that needs none is not delayed. */
   readonly look: () => Promise<Found>
   readonly needs: (found: Found) => Need

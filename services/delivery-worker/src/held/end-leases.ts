@@ -1,15 +1,18 @@
 import { type Endpoint, type HeldStore, leaseTimes } from '@switchhook/store'
 import { concludeReceived, type RecordOutcomeDeps, recordOutcome } from './conclude-received.ts'
+import type { createParkExcess } from './park-excess.ts'
 
 export interface EndLeasesDeps extends RecordOutcomeDeps {
   readonly held: Pick<HeldStore, 'lapsed' | 'reported' | 'unparked' | 'read' | 'release' | 'remove'>
+  /** Parks held deliveries beyond a limit. */
+  readonly parkExcess: ReturnType<typeof createParkExcess>
 }
 
 const AT_ONCE = 100
 
 /** Ends leases of a subscription whose time is over, and parks what a worker has claimed because of a limit, and has not parked. */
 export function createEndLeases(deps: EndLeasesDeps): (endpoint: Endpoint) => Promise<void> {
-  const { worker, held } = deps
+  const { held, parkExcess, listAgain } = deps
   return async ({ tenant, subscriptionId }) => {
     const lapsed = await held.lapsed(subscriptionId, AT_ONCE)
     const [messages, reports] = await Promise.all([
@@ -28,7 +31,7 @@ export function createEndLeases(deps: EndLeasesDeps): (endpoint: Endpoint) => Pr
         // Otherwise it has gone on.
         else if (message !== undefined) {
           const { beganAtMs, endsAtMs } = leaseTimes(lease)
-          await concludeReceived(worker, message.delivery, {
+          await concludeReceived(deps, message.delivery, {
             attempt: message.delivery.attempt + 1,
             at: new Date(beganAtMs).toISOString(),
             durationMs: endsAtMs - beganAtMs,
@@ -37,10 +40,10 @@ export function createEndLeases(deps: EndLeasesDeps): (endpoint: Endpoint) => Pr
         }
         await held.remove(subscriptionId, 'leased', [entry])
         // Its entry may be missing, if another worker has held it again and died. The lease would have counted as one.
-        await worker.listAgain({ deliveryId, tenant, subscriptionId })
+        await listAgain({ deliveryId, tenant, subscriptionId })
       }),
     )
     const entries = await held.unparked(subscriptionId, AT_ONCE)
-    if (entries.length > 0) await worker.parkExcess([{ tenant, subscriptionId, entries }])
+    if (entries.length > 0) await parkExcess([{ tenant, subscriptionId, entries }])
   }
 }

@@ -9,8 +9,8 @@ import {
 } from '@switchhook/store'
 import { aSubscription, silentLog } from '@switchhook/testkit'
 import fc from 'fast-check'
-import { createDeliver } from '../pipeline/deliver.ts'
-import { HEALTHY } from '../testing/delivering.ts'
+import { createPipeline } from '../pipeline/deliver.ts'
+import { HEALTHY, heldParts } from '../testing/delivering.ts'
 import { aDeliveryWorld, type Point } from '../testing/one-delivery.ts'
 import { type OpenedStore, useStore } from '../testing/use-store.ts'
 import { createLookAtHeld } from './look-at-held.ts'
@@ -74,11 +74,18 @@ function aWorld(mode: 'post' | 'pull') {
     }
     world.set({ isHolding: isHolding(), isDeleted })
     const steps = world.stepsOf({ at, endpoint: () => 'fails' })
+    const pipeline = createPipeline(steps)
+    const { conclude } = pipeline
+    const parts: ReturnType<typeof heldParts> = {
+      ...heldParts(),
+      conclude,
+      listAgain: async (message) => void (await store.listAgain(message)),
+    }
     const remove: HeldStore['remove'] = async (...args) => {
       if (death === 'unremoved') die()
       await held.remove(...args)
     }
-    return { steps, remove }
+    return { pipeline, parts, remove }
   }
 
   const subscriptionNow = (): Partial<Subscription> =>
@@ -114,17 +121,17 @@ function aWorld(mode: 'post' | 'pull') {
         case 'handle': {
           const [due] = messages.splice(action.index % messages.length, 1)
           if (due === undefined) return
-          const { steps } = dying(action.death)
-          if (!(await unlessDead(() => createDeliver(steps)(due, 'due')))) messages.push(due)
+          const { pipeline } = dying(action.death)
+          if (!(await unlessDead(() => pipeline.deliver(due, 'due')))) messages.push(due)
           return
         }
         case 'look': {
-          const { steps, remove } = dying(action.death)
+          const { parts, remove } = dying(action.death)
           const due = lapsed
           lapsed = []
           wasLapsed ||= due.length > 0 && action.death === 'none'
           const look = createLookAtHeld({
-            worker: steps,
+            ...parts,
             archive: store,
             held: {
               ...held,
@@ -179,11 +186,11 @@ function aWorld(mode: 'post' | 'pull') {
         case 'record': {
           const [batch] = batches.splice(action.index % batches.length, 1)
           if (batch === undefined) return
-          const { steps, remove } = dying(action.death)
+          const { parts, remove } = dying(action.death)
           const record = createRecordOutcomes({
-            worker: steps,
-            held: { read: (ids) => held.read(ids), remove },
+            ...parts,
             archive: store,
+            held: { read: (ids) => held.read(ids), remove },
             outcomes: { recorded: async () => {} },
           })
           if (!(await unlessDead(() => record(batch)))) batches.push(batch)

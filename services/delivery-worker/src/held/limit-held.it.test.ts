@@ -7,8 +7,8 @@ import {
   type HeldExcess,
 } from '@switchhook/store'
 import { aDelivery, aSubscription, silentLog } from '@switchhook/testkit'
-import { createDeliver } from '../pipeline/deliver.ts'
-import { anAdmission, deliverDeps, HEALTHY } from '../testing/delivering.ts'
+import { createPipeline } from '../pipeline/deliver.ts'
+import { anAdmission, HEALTHY, heldParts, pipelineDeps } from '../testing/delivering.ts'
 import { type OpenedStore, RETENTION, useStore } from '../testing/use-store.ts'
 import { createLookAtHeld } from './look-at-held.ts'
 import { createParkExcess } from './park-excess.ts'
@@ -40,23 +40,25 @@ function aWorker({ perSubscription, perTenant = 1_000, tenant = newSubscriptionI
   const parkExcess = createParkExcess({
     held,
     archive,
-    park: (...asked) => store.park(...asked),
+    deliveries: store,
     noticeParked,
     log: silentLog,
   })
   const claimed: HeldExcess[] = []
-  const worker = deliverDeps({
-    ...store,
-    noticeParked,
-    parkExcess: async (excess) => {
-      claimed.push(...excess)
-      if (dies && excess.length > 0) throw new Unavailable('redis', 'this worker died')
-      await parkExcess(excess)
-    },
-    listAgain: async (message) => parkExcess(await store.listAgain(message)),
-    admit: async () => anAdmission({ kind: 'held', lookInMs: 60_000 }),
-  })
-  const deliver = createDeliver(worker)
+  const { deliver } = createPipeline(
+    pipelineDeps({
+      ...store,
+      afterSettled: [
+        async ({ delivery, decision, excess }) => {
+          if (decision === undefined) return parkExcess(await store.listAgain(delivery))
+          claimed.push(...excess)
+          if (dies && excess.length > 0) throw new Unavailable('redis', 'this worker died')
+          await parkExcess(excess)
+        },
+      ],
+      admit: async () => anAdmission({ kind: 'held', lookInMs: 60_000 }),
+    }),
+  )
   return {
     tenant,
     held,
@@ -72,7 +74,9 @@ function aWorker({ perSubscription, perTenant = 1_000, tenant = newSubscriptionI
     look: async (subscriptionId: SubscriptionId): Promise<void> => {
       const looks = { claimDue: async () => [{ tenant, subscriptionId, claim: '' }], finish: async () => {} }
       await createLookAtHeld({
-        worker: { ...worker, parkExcess },
+        ...heldParts(),
+        noticeParked,
+        parkExcess,
         archive,
         held: {
           ...held,

@@ -2,7 +2,7 @@ import { type Delivery, type DeliveryId, newSubscriptionId, type Subscription } 
 import type { EndpointHealth, HeldEntry } from '@switchhook/store'
 import { aSubscription, silentLog } from '@switchhook/testkit'
 import { aDelivery } from '../testing/deliveries.ts'
-import { deliverDeps, HEALTHY } from '../testing/delivering.ts'
+import { HEALTHY, heldParts } from '../testing/delivering.ts'
 import { createLookAtHeld, type HeldLooksDeps } from './look-at-held.ts'
 
 const START_MS = Date.parse('2026-11-20T12:00:00.000Z')
@@ -15,7 +15,8 @@ const entryOf = (): HeldEntry => ({ deliveryId: aDelivery().deliveryId, score: '
 function depsOf(subscription: Subscription, held: Partial<HeldLooksDeps['held']>): HeldLooksDeps {
   const { id: subscriptionId, tenant } = subscription
   return {
-    worker: deliverDeps({ now: () => START_MS }),
+    ...heldParts(),
+    now: () => START_MS,
     held: {
       lapsed: async () => [],
       reported: async () => [],
@@ -82,7 +83,7 @@ function aWorker(subscriptions = 1, others?: Partial<Subscription>) {
     },
     publish: async () => void publishes++,
     waiting: async () => ({ backlog: waiting, due: late }),
-    worker: deliverDeps({ now: () => nowMs }),
+    now: () => nowMs,
   })
   return {
     passes,
@@ -279,15 +280,11 @@ test.each<[string, Partial<HeldLooksDeps>]>([
     release: async (_id, leases) => leases.map(({ deliveryId }) => given.push(deliveryId) > 0),
     remove: async (_id, _list, [entry]) => void ends.push([entry?.deliveryId, 'the lease is removed']),
   })
-  const worker = deliverDeps({
-    now: () => START_MS,
-    listAgain: async ({ deliveryId }) => void ends.push([deliveryId, 'listed again, if it is not listed']),
-    settle: async ({ deliveryId }, attempt) => {
-      settled.push([deliveryId, attempt?.attempt, attempt?.outcome])
-      return []
-    },
-  })
-  await createLookAtHeld({ ...deps, ...change, worker })()
+  const conclude: HeldLooksDeps['conclude'] = async ({ delivery: { deliveryId }, attempt }) =>
+    void settled.push([deliveryId, attempt.attempt, attempt.outcome])
+  const listAgain: HeldLooksDeps['listAgain'] = async ({ deliveryId }) =>
+    void ends.push([deliveryId, 'listed again, if it is not listed'])
+  await createLookAtHeld({ ...deps, conclude, listAgain, ...change })()
   expect(settled).toEqual([
     [received.deliveryId, 1, 'lapsed'],
     [retried.deliveryId, 3, 'lapsed'],

@@ -18,6 +18,7 @@ export interface HeldLooksDeps extends SendHeldDeps, EndLeasesDeps {
   readonly noticeLimit: (tenant: Endpoint['tenant']) => Promise<void>
   /** How many deliveries wait in the backlog queue, and in the queues of what is due. */
   readonly waiting: () => Promise<{ readonly backlog: number; readonly due: number }>
+  readonly now: () => number
   readonly log: Pick<Logger, 'warn'>
 }
 
@@ -49,7 +50,7 @@ const LIMITED_TICK_MS = 100
 type Plan<Kind extends LookPlan['kind']> = Extract<LookPlan, { kind: Kind }>
 
 /** How many deliveries the looks of one tick may still publish, all together. `due`: of subscriptions with limits. */
-interface Room {
+interface Budget {
   left: number
   due: number
 }
@@ -67,13 +68,13 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
     max: MAX_PACES,
     ttl: PACE_MEMORY_MS,
     ttlResolution: 0,
-    perf: { now: deps.worker.now },
+    perf: { now: deps.now },
   })
   const withdraw = createWithdrawHeld(deps)
   const endLeases = createEndLeases(deps)
 
   /** Resolves to the time until the next look; null: nothing is left. */
-  async function lookAt(look: HeldLook, readRoom: () => Promise<Room>): Promise<number | null> {
+  async function lookAt(look: HeldLook, readBudget: () => Promise<Budget>): Promise<number | null> {
     const { tenant, subscriptionId: id } = look
     const endpoint = await deps.endpoint(look)
     await deps.noticeLimit(tenant)
@@ -87,31 +88,31 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
       case 'end-leases':
         return await endLeases(look).then(() => plan.nextInMs)
       case 'withdraw':
-        return (await withdraw(id, await readRoom())) ? plan.nextInMs : TICK_MS
+        return (await withdraw(id, await readBudget())) ? plan.nextInMs : TICK_MS
       case 'pass-on':
-        return await passOn(plan, await readRoom())
+        return await passOn(plan, await readBudget())
       case 'release':
-        return await release(id, plan, await readRoom())
+        return await release(id, plan, await readBudget())
     }
   }
 
   /** It does not wait for what others release. */
-  async function passOn({ limited, isProbing }: Plan<'pass-on'>, room: Room): Promise<number> {
+  async function passOn({ limited, isProbing }: Plan<'pass-on'>, budget: Budget): Promise<number> {
     const { maxInFlight = SENT_AT_ONCE, maxPerSecond = SENT_AT_ONCE } = limited
-    const most = Math.min(isProbing ? 1 : SENT_AT_ONCE, maxInFlight, maxPerSecond, room.due)
+    const most = Math.min(isProbing ? 1 : SENT_AT_ONCE, maxInFlight, maxPerSecond, budget.due)
     if (most <= 0) return TICK_MS
-    room.due -= most
-    const nextInMs = await deps.limits.passOn(limited, { most, isBacklogDeep: room.left <= 0 })
+    budget.due -= most
+    const nextInMs = await deps.limits.passOn(limited, { most, isBacklogDeep: budget.left <= 0 })
     return Math.max(LIMITED_TICK_MS, Math.min(nextInMs ?? TICK_MS, TICK_MS))
   }
 
-  async function release(id: SubscriptionId, plan: Plan<'release'>, room: Room): Promise<number> {
-    if (room.left <= 0) return TICK_MS
+  async function release(id: SubscriptionId, plan: Plan<'release'>, budget: Budget): Promise<number> {
+    if (budget.left <= 0) return TICK_MS
     const pace = paces.get(id) ?? FIRST_RELEASE
-    const most = Math.min(plan.isProbing ? 1 : pace, room.left)
-    room.left -= most
+    const most = Math.min(plan.isProbing ? 1 : pace, budget.left)
+    budget.left -= most
     const entries = await held.due(id, { most })
-    room.left += most - entries.length
+    budget.left += most - entries.length
     for (let at = 0; at < entries.length; at += SENT_AT_ONCE) {
       await sendHeld(deps, id, 'held', entries.slice(at, at + SENT_AT_ONCE), () => true)
     }
@@ -131,13 +132,13 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
     try {
       const due = await looks.claimDue(LOOKS_AT_ONCE, LOOK_LEASE_MS)
       isUnavailable = false
-      let room: Promise<Room> | undefined
-      const readRoom = (): Promise<Room> =>
-        (room ??= deps.waiting().then(({ backlog, due }) => ({ left: DEEP - backlog, due: DEEP - due })))
+      let budget: Promise<Budget> | undefined
+      const readBudget = (): Promise<Budget> =>
+        (budget ??= deps.waiting().then(({ backlog, due }) => ({ left: DEEP - backlog, due: DEEP - due })))
       const nextsMs = await Promise.all(
         due.map(async (look) => {
           try {
-            const nextInMs = await lookAt(look, readRoom)
+            const nextInMs = await lookAt(look, readBudget)
             await looks.finish(look, nextInMs)
             return nextInMs ?? TICK_MS
           } catch (error) {

@@ -1,6 +1,6 @@
 import { newEventId } from '@switchhook/contracts'
 import { aDelivery } from '../testing/deliveries.ts'
-import { deliverDeps } from '../testing/delivering.ts'
+import { heldParts } from '../testing/delivering.ts'
 import { createRecordOutcomes, READ_AT_ONCE } from './record-outcomes.ts'
 
 /*
@@ -14,11 +14,10 @@ function recordAgain(present: { readonly lease?: string; readonly isListed?: tru
   const leased = new Map(present.lease === undefined ? [] : [[deliveryId, present.lease]])
   const held = new Set(present.isListed ? [deliveryId] : [])
   const record = createRecordOutcomes({
-    worker: deliverDeps({
-      listAgain: async () => {
-        if (!leased.has(deliveryId)) held.add(deliveryId)
-      },
-    }),
+    ...heldParts(),
+    listAgain: async () => {
+      if (!leased.has(deliveryId)) held.add(deliveryId)
+    },
     held: {
       read: async () => [{ delivery, dueAtMs: 0 }],
       remove: async (_id, _list, entries) => {
@@ -54,7 +53,8 @@ test('of a batch of 100 outcomes, the messages of 25 are held at once, and each 
   const listed: string[] = []
   const ended: string[] = []
   const record = createRecordOutcomes({
-    worker: deliverDeps({ listAgain: async ({ deliveryId }) => void listed.push(deliveryId) }),
+    ...heldParts(),
+    listAgain: async ({ deliveryId }) => void listed.push(deliveryId),
     held: {
       read: async (ids) => {
         reads.push(ids.length)

@@ -13,7 +13,7 @@ export const READ_AT_ONCE = 25
 
 /** Records what clients report of deliveries that they have received: each outcome takes the steps that follow a POST. */
 export function createRecordOutcomes(deps: RecordOutcomesDeps) {
-  const { worker, held, outcomes } = deps
+  const { held, outcomes, listAgain } = deps
 
   return async ({ batchId, tenant, subscriptionId, items }: OutcomeBatch): Promise<void> => {
     const mayBeHeld: Pick<Delivery, 'deliveryId' | 'tenant' | 'subscriptionId'>[] = []
@@ -31,7 +31,7 @@ export function createRecordOutcomes(deps: RecordOutcomesDeps) {
     await held.remove(subscriptionId, 'leased', leases)
     // After the leases: one would count as an entry. The entry may be missing, because another worker has held the delivery
     // again and died, or its write was refused.
-    await Promise.all(mayBeHeld.map((delivery) => worker.listAgain(delivery)))
+    await Promise.all(mayBeHeld.map((delivery) => listAgain(delivery)))
     await outcomes.recorded(batchId)
   }
 }

@@ -20,7 +20,7 @@ const MAX_REMEMBERED = 10_000
 
 /**
  * Publishes the held first attempts of a subscription that is disabled while it is paused, for workers to withdraw them. What
- * stays needs no room, and is not read again while the list begins with it. Resolves to whether all that is due has been read.
+ * stays needs no budget, and is not read again while the list begins with it. Resolves to whether all that is due has been read.
  */
 export function createWithdrawHeld(deps: WithdrawHeldDeps) {
   const { held } = deps
@@ -36,13 +36,13 @@ export function createWithdrawHeld(deps: WithdrawHeldDeps) {
     return { entries: await held.due(id, { most: MAX_READ }), stay: { count: 0 } }
   }
 
-  return async (id: SubscriptionId, room: { left: number }): Promise<boolean> => {
+  return async (id: SubscriptionId, budget: { left: number }): Promise<boolean> => {
     let { entries, stay } = await readUnread(id)
     for (let at = 0; at < entries.length; at += SENT_AT_ONCE) {
-      if (room.left <= 0) return false
+      if (budget.left <= 0) return false
       const part = entries.slice(at, at + SENT_AT_ONCE)
       const gone = await sendHeld(deps, id, 'held', part, (delivery) => (delivery?.attempt ?? 0) === 0)
-      room.left -= gone.length
+      budget.left -= gone.length
       const staying = part.filter((entry) => !gone.some((each) => each.entry === entry))
       stay = { count: stay.count + staying.length, last: staying.at(-1) ?? stay.last }
       stays.set(id, stay)

@@ -132,11 +132,11 @@ async function run(rounds: number, { hasLease }: { readonly hasLease: boolean })
     nowMs,
   })
   const tally: Tally = { delivered: 0, withdrawn: 0, renewed: 0, late: 0 }
-  const postLeased: PostUnderLeaseDeps['postLeased'] = (delivery, attempt, terms) =>
-    client.postLeased(delivery, attempt, hasLease ? terms : { ...terms, trustedUntilMs: Infinity })
+  const writeWithin: PostUnderLeaseDeps['writeWithin'] = (delivery, attempt, terms) =>
+    client.writeWithin(delivery, attempt, hasLease ? terms : { ...terms, trustedUntilMs: Infinity })
   const postUnderLease = createPostUnderLease({
     startDeadline: () => startDeadline(10_000),
-    postLeased,
+    writeWithin,
     renew: (delivery) => {
       tally.renewed += 1
       return admit(delivery)

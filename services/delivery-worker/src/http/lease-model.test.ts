@@ -147,7 +147,7 @@ async function lateWrites({ deliveries, changes }: Run, rules: Rules): Promise<W
           stop: () => {},
         }
       },
-      postLeased: async ({ url, eventType }, _attempt, { trustedUntilMs, isReplay }) => {
+      writeWithin: async ({ url, eventType }, _attempt, { trustedUntilMs, isReplay }) => {
         const ways = run.breaksOnReuse && !isReplay ? 2 : 1
         for (let way = 1; way <= ways; way++) {
           await time.pass(next(run.connectMs, connected++))

@@ -41,7 +41,7 @@ async function post(
   }
   const postUnderLease = createPostUnderLease({
     startDeadline: () => deadline,
-    postLeased: async ({ url }, _attempt, terms) => make(url, terms),
+    writeWithin: async ({ url }, _attempt, terms) => make(url, terms),
     renew: async () => {
       clockMs += 10
       renewed += 1
@@ -129,8 +129,9 @@ test('while Redis answers too slowly for a lease, the delivery comes back withou
   let posts = 0
   const postUnderLease = createPostUnderLease({
     startDeadline: () => deadlineOn(() => clockMs),
-    postLeased: async () => {
+    writeWithin: async () => {
       posts += 1
+      clockMs += 10
       return expired
     },
     renew: async () => {
@@ -140,7 +141,7 @@ test('while Redis answers too slowly for a lease, the delivery comes back withou
     },
     nowMs: () => clockMs,
   })
-  await expect(postUnderLease(first, 1, 0)).rejects.toThrow(Unavailable)
+  await expect(postUnderLease(first, 1, 5)).rejects.toThrow(Unavailable)
   expect(posts).toBe(1)
 })
 
@@ -148,20 +149,23 @@ test('a first attempt that broke has failed although its lease cannot be renewed
   let clockMs = 0
   const postUnderLease = createPostUnderLease({
     startDeadline: () => deadlineOn(() => clockMs),
-    postLeased: async () => ({ kind: 'lease-expired', broken: reset }),
+    writeWithin: async () => {
+      clockMs += 10
+      return { kind: 'lease-expired', broken: reset }
+    },
     renew: async () => {
       clockMs += 300
       return anAdmission(first, { trustedUntilMs: clockMs - 50 })
     },
     nowMs: () => clockMs,
   })
-  expect(await postUnderLease(first, 1, 0)).toEqual(postedTo(first, reset))
+  expect(await postUnderLease(first, 1, 5)).toEqual(postedTo(first, reset))
 })
 
 test('without Redis the lease cannot be renewed, and the delivery comes back', async () => {
   const postUnderLease = createPostUnderLease({
     startDeadline: () => deadlineOn(() => 0),
-    postLeased: async () => expired,
+    writeWithin: async () => expired,
     renew: () => Promise.reject(new Error('Redis is away')),
     nowMs: () => 0,
   })

@@ -52,12 +52,21 @@ export type PostUnderLease = (
 
 export interface PostUnderLeaseDeps extends Pick<Clocks, 'nowMs'> {
   readonly startDeadline: () => Deadline
-  readonly postLeased: (delivery: Delivery, attempt: number, terms: PostTerms) => Promise<Outcome | LeaseExpired>
+  readonly writeWithin: (delivery: Delivery, attempt: number, terms: PostTerms) => Promise<Outcome | LeaseExpired>
   readonly renew: Renew
 }
 
 /** Reads the subscription again. Rejects if Redis is away. */
-export type Renew = (delivery: Delivery) => Promise<Pick<Admission, 'admitted' | 'trustedUntilMs' | 'limited'>>
+export type Renew = (delivery: Delivery) => Promise<Reading>
+
+type Reading = Pick<Admission, 'admitted' | 'trustedUntilMs' | 'limited'>
+
+/** The delivery as it may be written until `untilMs` (monotonic): by what was read, and by its permit if it needs one. */
+interface Lease {
+  readonly kind: 'lease'
+  readonly delivery: Delivery
+  readonly untilMs: number
+}
 
 /** When a worker looks whether permits are free, in case that no POST ends before. */
 const LIMITED_LOOK_MS = 100
@@ -65,6 +74,19 @@ const LIMITED_LOOK_MS = 100
 const LIMITED: Withheld = { kind: 'held', lookInMs: LIMITED_LOOK_MS }
 
 const TIMED_OUT: Outcome = { kind: 'unreachable', reason: 'timeout' }
+
+async function acquire(
+  { admitted, trustedUntilMs, limited }: Reading,
+  take: TakePermit | undefined,
+  wasWritten: boolean,
+): Promise<Lease | Withheld> {
+  if ('kind' in admitted) return admitted
+  // It has got limits since this attempt began without a permit.
+  if (limited !== undefined && take === undefined) return LIMITED
+  const permittedUntilMs = take === undefined ? Infinity : await take(wasWritten, limited)
+  if (permittedUntilMs === undefined) return LIMITED
+  return { kind: 'lease', delivery: admitted, untilMs: Math.min(trustedUntilMs, permittedUntilMs) }
+}
 
 /**
  * Makes one attempt. It is written only while its lease is valid, however long name look-up and connecting take: so no first
@@ -75,40 +97,32 @@ const TIMED_OUT: Outcome = { kind: 'unreachable', reason: 'timeout' }
  *   not failed, so the delivery must come back without an attempt.
  */
 export function createPostUnderLease(deps: PostUnderLeaseDeps): PostUnderLease {
-  const { startDeadline, postLeased, renew, nowMs } = deps
+  const { startDeadline, writeWithin, renew, nowMs } = deps
 
-  return async (due, attempt, admittedUntilMs, take) => {
-    let [delivery, trustedUntilMs] = [due, admittedUntilMs]
-    let broken: Outcome | undefined
-    /** False: no permit is free. */
-    const isPermitted = async (limited?: Subscription): Promise<boolean> => {
-      const untilMs = take === undefined ? Infinity : await take(broken !== undefined, limited)
-      trustedUntilMs = Math.min(trustedUntilMs, untilMs ?? 0)
-      return untilMs !== undefined
-    }
-    // A request that was written once and broke is a failed attempt, which keeps its schedule.
-    const notSent = (reason: Withheld): Posted | Withheld => (broken === undefined ? reason : posted(delivery, broken))
+  return async (due, attempt, trustedUntilMs, take) => {
     const deadline = startDeadline()
+    /** A request that was written and broke on a reused connection: a failed attempt, unless its one replay is answered. */
+    let broken: Posted | undefined
     try {
-      if (!(await isPermitted())) return LIMITED
-      for (;;) {
-        const terms = { trustedUntilMs, deadline, isReplay: broken !== undefined, ...(take && { isOnce: true }) }
-        const sent = await postLeased(delivery, attempt, terms)
-        if (sent.kind !== 'lease-expired') return posted(delivery, sent)
-        broken ??= sent.broken
-        do {
-          const { admitted, trustedUntilMs: renewedUntilMs, limited } = await renew(due)
-          if ('kind' in admitted) return notSent(admitted)
-          // It has got limits since this attempt began without a permit.
-          if (limited !== undefined && take === undefined) return notSent(LIMITED)
-          delivery = admitted
-          trustedUntilMs = renewedUntilMs
-          if (!(await isPermitted(limited))) return notSent(LIMITED)
-        } while (!isLeaseValid(trustedUntilMs, nowMs()) && !deadline.hasPassed)
-        if (!deadline.hasPassed) continue
-        if (broken === undefined && !isLeaseValid(trustedUntilMs, nowMs()))
+      for (let read: Reading = { admitted: due, trustedUntilMs }; ; read = await renew(due)) {
+        const lease = await acquire(read, take, broken !== undefined)
+        if (lease.kind !== 'lease') return broken ?? lease
+        const { delivery, untilMs } = lease
+        if (!isLeaseValid(untilMs, nowMs())) {
+          if (!deadline.hasPassed) continue
+          if (broken !== undefined) return broken
           throw new Unavailable('redis', 'reading the subscription takes longer than its lease')
-        return posted(delivery, broken ?? TIMED_OUT)
+        }
+        if (deadline.hasPassed) return broken ?? posted(delivery, TIMED_OUT)
+        const terms = {
+          trustedUntilMs: untilMs,
+          deadline,
+          isReplay: broken !== undefined,
+          ...(take && { isOnce: true }),
+        }
+        const sent = await writeWithin(delivery, attempt, terms)
+        if (sent.kind !== 'lease-expired') return posted(delivery, sent)
+        if (sent.broken !== undefined) broken ??= posted(delivery, sent.broken)
       }
     } finally {
       deadline.stop()

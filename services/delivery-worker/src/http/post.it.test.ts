@@ -454,7 +454,7 @@ describe('under a lease', () => {
 
   test('that is valid, the request is sent', async () => {
     const terms = { trustedUntilMs: performance.now() + 10_000, deadline: within(TIMEOUT_MS), isReplay: false }
-    await expect(client.postLeased(deliveryTo(receiver.url()), 1, terms)).resolves.toMatchObject({ status: 204 })
+    await expect(client.writeWithin(deliveryTo(receiver.url()), 1, terms)).resolves.toMatchObject({ status: 204 })
   })
 
   test('that has ended, no byte is written, and the connection is kept for the next POST', async () => {
@@ -469,7 +469,7 @@ describe('under a lease', () => {
     })
     const terms = { trustedUntilMs: never, deadline: within(TIMEOUT_MS), isReplay: false }
     for (let n = 0; n < 3; n++) {
-      await expect(client.postLeased(deliveryTo(url), 1, terms)).resolves.toEqual({ kind: 'lease-expired' })
+      await expect(client.writeWithin(deliveryTo(url), 1, terms)).resolves.toEqual({ kind: 'lease-expired' })
     }
     expect(received).toEqual([])
     await expect(client.post(deliveryTo(url), 1)).resolves.toEqual({ kind: 'delivered', status: 204 })
@@ -495,10 +495,10 @@ describe('under a lease', () => {
     await expect(single.post(deliveryTo(url), 1)).resolves.toEqual({ kind: 'delivered', status: 204 })
     const terms = { trustedUntilMs: performance.now() + 1_000, deadline: within(5_000), isReplay: false }
     const expired = { kind: 'lease-expired', broken: { kind: 'unreachable', reason: 'reset' } }
-    await expect(single.postLeased(deliveryTo(url), 1, terms)).resolves.toEqual(expired)
+    await expect(single.writeWithin(deliveryTo(url), 1, terms)).resolves.toEqual(expired)
     expect([connections, requests]).toEqual([2, 2])
     const renewed = { trustedUntilMs: performance.now() + 10_000, deadline: within(TIMEOUT_MS), isReplay: true }
-    await expect(single.postLeased(deliveryTo(url), 1, renewed)).resolves.toEqual({ kind: 'delivered', status: 204 })
+    await expect(single.writeWithin(deliveryTo(url), 1, renewed)).resolves.toEqual({ kind: 'delivered', status: 204 })
     expect([connections, requests]).toEqual([2, 3])
     await single.close()
     server.close()

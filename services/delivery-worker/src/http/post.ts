@@ -58,7 +58,7 @@ export function createPostClient(options: PostOptions) {
       }
     },
     /** Makes one attempt, unless the lease in `terms` ends before the request is written. */
-    postLeased: send,
+    writeWithin: send,
     /** Whether the endpoint has lately sent something on a kept connection that was no answer. */
     sendsStrays: (url: string): boolean => connections.sendsStrays(originOf(url)),
     /** Keeps connections to the endpoint again, for a check. */

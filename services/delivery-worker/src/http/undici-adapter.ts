@@ -19,8 +19,14 @@ const MAX_ANSWER_MS = 1_000
 interface EndpointAnswer {
   readonly status: number
   /** How long the endpoint asks for a pause. */
-  readonly pauseMs: number | undefined
+  readonly pauseMs?: number | undefined
+  readonly detail?: string | undefined
 }
+
+/** Waiting for a status line, then reading the excerpt of an answer other than 2xx. Ended once the outcome is known. */
+type Exchange =
+  | { readonly kind: 'waiting' | 'ended' }
+  | { readonly kind: 'reading'; readonly answer: EndpointAnswer; readonly chunks: Buffer[] }
 
 /** The result of a request, as the adapter resolves with it. An `Error` is not classified yet: it may be our own failure. */
 export type Sent = Outcome | LeaseExpired | Error
@@ -56,38 +62,33 @@ function send(
 ): void {
   const { kept, fresh } = connections
   const origin = String(request.origin)
+  let exchange: Exchange = { kind: 'waiting' }
+  let controller: Dispatcher.DispatchController | undefined
+  /** The error of the kept connection that carried this request first, and what the subscriber should know of it. */
+  let broken: { readonly error: Error; readonly detail?: string } | undefined
   /** Of the answer's body. */
   let bodyDeadline: Deadline | undefined
-  let controller: Dispatcher.DispatchController | undefined
-  let state: 'waiting' | 'answered' | 'failed' = 'waiting'
-  /** The error of the kept connection that carried this request first. */
-  let broken: Error | undefined
-  /** Why the request was repeated, if the subscriber should know. */
-  let detail: string | undefined
   let bytes = 0
-  /** An answer other than 2xx, while its excerpt is being read. */
-  let rejection: (EndpointAnswer & { readonly chunks: Buffer[] }) | undefined
 
-  function finishExcerpt(isComplete: boolean): void {
-    if (rejection === undefined) return
-    const { chunks, ...answer } = rejection
-    rejection = undefined
-    ended(outcomeOf(answer, answerExcerpt(Buffer.concat(chunks), isComplete, hidden), detail))
+  function end(sent: Sent): void {
+    if (exchange.kind === 'ended') return
+    exchange = { kind: 'ended' }
+    ended(sent)
+  }
+
+  function endExcerpt(isComplete: boolean): void {
+    if (exchange.kind !== 'reading') return
+    const { answer, chunks } = exchange
+    end(outcomeOf(answer, answerExcerpt(Buffer.concat(chunks), isComplete, hidden)))
   }
 
   const mayRepeat = (): boolean => !isReplay && broken === undefined
 
   /** Sends the request once more, on a fresh connection. */
-  function repeat(error: Error): void {
-    broken = error
-    if (isOnce === true) return fail(unwritten(error))
+  function repeat(error: Error, detail?: string): void {
+    broken = { error, ...(detail !== undefined && { detail }) }
+    if (isOnce === true) return end(unwritten(error))
     fresh.dispatch(request, handler)
-  }
-
-  function fail(sent: Sent): void {
-    if (state !== 'waiting') return
-    state = 'failed'
-    ended(sent)
   }
 
   const handler: Dispatcher.DispatchHandler = {
@@ -98,78 +99,77 @@ function send(
     onRequestStart(started) {
       controller = started
       // The deadline passed while the connection was being made.
-      if (state === 'failed') controller.abort(deadlinePassed())
+      if (exchange.kind === 'ended') controller.abort(deadlinePassed())
       else if (!isLeaseValid(trustedUntilMs, performance.now())) throw LEASE_ENDED
     },
     onResponseStart(controller, status, headers) {
       // An interim answer (RFC 9110, section 15.2) is not the answer.
-      if (status < 200 || state !== 'waiting') return
+      if (status < 200 || exchange.kind !== 'waiting') return
       if (SENT_BY_PARSERS.has(status) && mayRepeat() && isLast(headers) && connections.isReused()) {
         controller.abort(new StrayAnswer(`${status} to a request that it did not understand`))
         return
       }
-      // Before the state changes: an error then fails the attempt. Afterwards it would leave the attempt without an end.
-      const pauseMs = pauseMsOf(status, headers, Date.now())
+      // Before the exchange changes: an error then fails the attempt. Afterwards it would leave the attempt without an end.
+      const redirect = REDIRECTS.has(status) && redirectText(headers.location, `${origin}${request.path}`, hidden)
+      const answer = {
+        status,
+        pauseMs: pauseMsOf(status, headers, Date.now()),
+        detail: broken?.detail ?? (redirect || undefined),
+      }
       const hasExcerpt = status >= 300 && isPlain(headers)
-      if (REDIRECTS.has(status)) detail ??= redirectText(headers.location, `${origin}${request.path}`, hidden)
-      state = 'answered'
       const cut = (): void => controller.abort(tooLong())
       bodyDeadline = startDeadline(MAX_ANSWER_MS, cut)
-      if (hasExcerpt) {
-        rejection = { status, pauseMs, chunks: [] }
-        deadline.whenPassed(cut)
-      } else ended(outcomeOf({ status, pauseMs }, undefined, detail))
+      if (!hasExcerpt) return end(outcomeOf(answer))
+      exchange = { kind: 'reading', answer, chunks: [] }
+      deadline.whenPassed(cut)
     },
     onResponseData(controller, chunk) {
-      if (rejection !== undefined) {
+      if (exchange.kind === 'reading') {
         // A copy, because the chunk may be a slice of a much larger buffer and would keep all of it in memory.
-        rejection.chunks.push(Buffer.from(chunk.subarray(0, EXCERPT_SOURCE_BYTES - bytes)))
-        if (bytes + chunk.length > EXCERPT_SOURCE_BYTES) finishExcerpt(false)
+        exchange.chunks.push(Buffer.from(chunk.subarray(0, EXCERPT_SOURCE_BYTES - bytes)))
+        if (bytes + chunk.length > EXCERPT_SOURCE_BYTES) endExcerpt(false)
       }
       bytes += chunk.length
       if (bytes > MAX_ANSWER_BYTES) controller.abort(tooLong())
     },
     onResponseEnd() {
       bodyDeadline?.stop()
-      finishExcerpt(true)
+      endExcerpt(true)
     },
     onResponseError(_controller, error) {
-      if (error === LEASE_ENDED) return fail(unwritten(broken))
-      if (state !== 'waiting') {
+      if (error === LEASE_ENDED) return end(unwritten(broken?.error))
+      if (exchange.kind !== 'waiting') {
         // An error after the status line does not change the outcome.
         bodyDeadline?.stop()
-        return finishExcerpt(false)
+        return endExcerpt(false)
       }
       const use = connections.useOf(error)
-      if (use?.alert !== undefined) return fail(use.alert)
+      if (use?.alert !== undefined) return end(use.alert)
       const isOdd = isProtocolError(error)
       if (error instanceof StrayAnswer || (isOdd && use?.isReused === true && use.status < 200)) {
         connections.noteStray(origin)
         if (mayRepeat()) {
-          detail = `repeated on a new connection; a kept one had no answer to this request: ${error.message}`
-          return repeat(malformed(error))
+          const detail = `repeated on a new connection; a kept one had no answer to this request: ${error.message}`
+          return repeat(malformed(error), detail)
         }
       } else if (isClosing(error) && use?.isReused === true && use.isUnanswered && mayRepeat()) return repeat(error)
-      if (!isOdd) return fail(error)
-      if (use === undefined || use.status < 200) return fail(malformed(error))
-      state = 'failed'
-      ended(
-        outcomeOf({ status: use.status, pauseMs: undefined }, undefined, `the head has an odd line: ${error.message}`),
-      )
+      if (!isOdd) return end(error)
+      if (use === undefined || use.status < 200) return end(malformed(error))
+      end(outcomeOf({ status: use.status, detail: `the head has an odd line: ${error.message}` }))
     },
   }
 
   deadline.whenPassed(() => {
-    if (state !== 'waiting') return
+    if (exchange.kind !== 'waiting') return
     const late = deadlinePassed(controller === undefined ? connections.whyNotConnected(origin) : undefined)
-    fail(late)
+    end(late)
     controller?.abort(late)
   })
   ;(isReplay || connections.sendsStrays(origin) ? fresh : kept).dispatch(request, handler)
 }
 
 /** @param excerpt of the part of the body that arrived in time */
-function outcomeOf({ status, pauseMs }: EndpointAnswer, excerpt: string | undefined, detail?: string): Outcome {
+function outcomeOf({ status, pauseMs, detail }: EndpointAnswer, excerpt?: string): Outcome {
   const classified = classifyStatus(status)
   const outcome = detail === undefined ? classified : { ...classified, detail }
   if (outcome.kind !== 'answered') return outcome

@@ -9,7 +9,7 @@ import {
 import { aSubscription, eventually, silentLog } from '@switchhook/testkit'
 import { createLookAtHeld } from '../held/look-at-held.ts'
 import { aDelivery } from '../testing/deliveries.ts'
-import { deliverDeps, down, HEALTHY, ok, posted } from '../testing/delivering.ts'
+import { down, HEALTHY, heldParts, ok, posted } from '../testing/delivering.ts'
 import { type OpenedStore, useStore } from '../testing/use-store.ts'
 import { createLimits, type Limits } from './limits.ts'
 
@@ -151,7 +151,7 @@ test('of a long backlog that has expired, one look publishes a part, and then wh
 async function lookAt(limited: Subscription, health: Partial<EndpointHealth> = {}, failures = 0): Promise<void> {
   let asked = 0
   const look = createLookAtHeld({
-    worker: deliverDeps(),
+    ...heldParts(),
     held,
     archive: store,
     looks: createHeldLooks(redis),

@@ -8,11 +8,12 @@ import {
   PARKED_REASONS,
   ParkedReasonNumber,
   type PlatformEvent,
+  type Tenant,
   UNREACHABLE_REASONS,
   Unavailable,
 } from '@switchhook/contracts'
 import type { Crossing, DeliveryRecord, Outage } from '@switchhook/store'
-import { aDelivery, anAttempt } from '../testing/deliveries.ts'
+import { aDelivery, anAttempt, aSubscription } from '../testing/deliveries.ts'
 import { createNotices, type NoticesDeps } from './notices.ts'
 
 const SINCE_MS = Date.parse('2026-01-01T00:00:00.000Z')
@@ -40,12 +41,27 @@ const withLastOutcome = (record: DeliveryRecord, outcome: (typeof OUTCOMES)[numb
   attempts: record.attempts.map((attempt) => ({ ...attempt, outcome })),
 })
 
-function aWorld(change: Partial<NoticesDeps> = {}, crossings: readonly Omit<Crossing, 'tenant' | 'size'>[] = []) {
+/** The dependencies of notices that tests replace. */
+interface Change extends Partial<Omit<NoticesDeps, 'subscriptions' | 'archive' | 'broker'>> {
+  readonly isWanted?: (tenant: Tenant, eventType: EventType) => Promise<boolean>
+  readonly find?: (delivery: Delivery) => Promise<DeliveryRecord | undefined>
+  readonly publish?: (event: PlatformEvent) => Promise<void>
+}
+
+function aWorld(change: Change = {}, crossings: readonly Omit<Crossing, 'tenant' | 'size'>[] = []) {
   const events: PlatformEvent[] = []
   const steps: string[] = []
   const warnings: object[] = []
-  const notices = createNotices({
-    isWanted: async () => true,
+  const { isWanted = async () => true, find = async (delivery) => parkedRecord(delivery), ...others } = change
+  let parked = aDelivery()
+  const publish = async (event: PlatformEvent): Promise<void> => {
+    steps.push(event.eventType)
+    events.push(event)
+  }
+  const { noticeParked, ...notices } = createNotices({
+    subscriptions: {
+      matching: async (tenant, eventType) => ((await isWanted(tenant, eventType)) ? [aSubscription()] : []),
+    },
     outages: {
       unreported: async () => outage,
       markReported: async () => void steps.push('marked'),
@@ -59,16 +75,17 @@ function aWorld(change: Partial<NoticesDeps> = {}, crossings: readonly Omit<Cros
       due: async (tenant) => crossings.map((each) => ({ ...each, tenant, size: 9 })),
       published: async () => void steps.push('marked'),
     },
-    find: async (delivery) => parkedRecord(delivery),
-    publish: async (event) => {
-      steps.push(event.eventType)
-      events.push(event)
-    },
+    archive: { find: () => find(parked) },
+    broker: { publishEvent: change.publish ?? publish },
     published: () => {},
     log: { warn: (_message, fields = {}) => void warnings.push(fields) },
-    ...change,
+    ...others,
   })
-  return { notices, events, steps, warnings }
+  const parkedNotice = (delivery: Delivery): Promise<void> => {
+    parked = delivery
+    return noticeParked(delivery)
+  }
+  return { notices: { ...notices, noticeParked: parkedNotice }, events, steps, warnings }
 }
 
 const kinds = ['failing', 'recovered', 'noticeParked'] as const
@@ -221,7 +238,7 @@ describe.each([
   const crossing = { subscriptionId: newSubscriptionId(), crossedAtMs: SINCE_MS, limit: 10, stored: '' }
   const others: EventType[] = ['webhook.delivery.parked']
   /** Notices of other types are not wanted. */
-  function aLimitWorld(change: Partial<NoticesDeps> = {}, crossings = [crossing]) {
+  function aLimitWorld(change: Change = {}, crossings = [crossing]) {
     const world = aWorld({ isWanted: async (_tenant, type) => !others.includes(type), ...change }, crossings)
     const { noticeParked, noticeHeldLimit } = world.notices
     const notice = (): Promise<void> =>

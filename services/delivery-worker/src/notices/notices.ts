@@ -12,22 +12,25 @@ import {
   type Tenant,
   withoutQuery,
 } from '@switchhook/contracts'
+import type { Broker } from '@switchhook/messaging'
 import { type Logger, oneAtATime } from '@switchhook/runtime'
-import type { DeliveryRecord, LimitNotices, OutageStore } from '@switchhook/store'
+import type { DeliveryArchive, DeliveryRecord, LimitNotices, OutageStore, SubscriptionStore } from '@switchhook/store'
+import type { AfterSettled } from '../pipeline/deliver.ts'
 
 export interface NoticesDeps {
-  /** Whether the tenant has a subscription that receives this type. */
-  readonly isWanted: (tenant: Tenant, eventType: EventType) => Promise<boolean>
+  readonly subscriptions: Pick<SubscriptionStore, 'matching'>
   readonly outages: OutageStore
   readonly parkedLimits: LimitNotices
   readonly heldLimits: LimitNotices
-  readonly find: (delivery: Delivery) => Promise<DeliveryRecord | undefined>
-  /** Resolves once the broker has confirmed the event. */
-  readonly publish: (event: PlatformEvent) => Promise<void>
+  readonly archive: Pick<DeliveryArchive, 'find'>
+  readonly broker: Pick<Broker, 'publishEvent'>
   /** Called after the broker's confirm. */
   readonly published: (event: PlatformEvent) => void
   readonly log: Pick<Logger, 'warn'>
 }
+
+/** See `createNotices`. */
+export type Notices = ReturnType<typeof createNotices>
 
 const FAILING = 'webhook.endpoint.failing'
 const RECOVERED = 'webhook.endpoint.recovered'
@@ -40,7 +43,12 @@ const RECOVERED = 'webhook.endpoint.recovered'
  * - about a parked trial: its caller looks at the result
  */
 export function createNotices(deps: NoticesDeps) {
-  const { isWanted, outages, parkedLimits, heldLimits, find, published, log } = deps
+  const { subscriptions, outages, parkedLimits, heldLimits, archive, published, log } = deps
+
+  /** Whether the tenant has a subscription that receives this type. */
+  const isWanted = async (tenant: Tenant, eventType: EventType): Promise<boolean> =>
+    (await subscriptions.matching(tenant, eventType)).length > 0
+
   async function publish(
     { tenant, traceparent }: Pick<Delivery, 'tenant' | 'traceparent'>,
     eventType: EventType,
@@ -49,7 +57,7 @@ export function createNotices(deps: NoticesDeps) {
   ): Promise<void> {
     const traced = traceparent !== undefined && { traceparent }
     const event = { eventId, eventType, occurredAt: data.occurredAt, tenant, data: { ...data }, ...traced }
-    await deps.publish(event)
+    await deps.broker.publishEvent(event)
     published(event)
   }
 
@@ -86,6 +94,22 @@ export function createNotices(deps: NoticesDeps) {
   /** Publishes, once per crossing, that a subscription of the tenant has more parked deliveries than may keep their body. */
   const noticeParkedLimit = limitNotice('webhook.parked.limit', parkedLimits, (parked) => ({ parked }))
 
+  /** Publishes the notice of a parked delivery, if it is parked in this run, and those of limits that were crossed. */
+  async function noticeParked(delivery: Delivery): Promise<void> {
+    await noticeParkedLimit(delivery.tenant)
+    const eventType = 'webhook.delivery.parked'
+    if (delivery.trial !== undefined || !(await concerns(delivery, eventType))) return
+    const record = await archive.find(delivery.deliveryId)
+    if (record?.state !== 'parked' || record.run !== delivery.run) return
+    const data = parkedDataOf(record)
+    if (data === undefined) return
+    await publish(delivery, eventType, parkedEventIdOf(record.deliveryId, record.run), data)
+  }
+
+  const afterSettled: AfterSettled = async ({ delivery, decision }) => {
+    if (decision === undefined || decision.kind === 'park') await noticeParked(delivery)
+  }
+
   return {
     failing: quietly(FAILING, async (delivery) => {
       const outage = await outages.unreported(delivery)
@@ -118,17 +142,8 @@ export function createNotices(deps: NoticesDeps) {
         occurredAt: recoveredAt,
       })
     }),
-    /** Publishes the notice of a parked delivery, if it is parked in this run, and those of limits that were crossed. */
-    noticeParked: async (delivery: Delivery): Promise<void> => {
-      await noticeParkedLimit(delivery.tenant)
-      const eventType = 'webhook.delivery.parked'
-      if (delivery.trial !== undefined || !(await concerns(delivery, eventType))) return
-      const record = await find(delivery)
-      if (record?.state !== 'parked' || record.run !== delivery.run) return
-      const data = parkedDataOf(record)
-      if (data === undefined) return
-      await publish(delivery, eventType, parkedEventIdOf(record.deliveryId, record.run), data)
-    },
+    noticeParked,
+    afterSettled,
     /** Publishes, once per crossing, that the held deliveries of a subscription of the tenant come near their limit. */
     noticeHeldLimit: limitNotice('webhook.held.limit', heldLimits, (held) => ({ held })),
   }

@@ -2,7 +2,7 @@ import { type Delivery, Unavailable } from '@switchhook/contracts'
 import fc from 'fast-check'
 import { aDeliveryWorld, type Point, WAITS_MS } from '../testing/one-delivery.ts'
 import { type OpenedStore, useStore } from '../testing/use-store.ts'
-import type { Deliver } from './deliver.ts'
+import type { Pipeline } from './deliver.ts'
 
 const WORKERS = 3
 const ATTEMPTS = WAITS_MS.length + 1
@@ -36,7 +36,7 @@ test('of any number of copies, whatever fails while no worker dies, one is left 
       async (options, copies, worksAt) => {
         const world = aDeliveryWorld(store)
         let [round, failed] = [0, 0]
-        const workers = options.map(({ ticks, failures, cooling }): Deliver => {
+        const workers = options.map(({ ticks, failures, cooling }): Pipeline['deliver'] => {
           const [left, nextTicks, nextCooling] = [[...failures], cycle(ticks), cycle(cooling)]
           return world.worker({
             endpoint: () => (nextCooling() === true ? 'cooling' : 'fails'),
@@ -51,7 +51,7 @@ test('of any number of copies, whatever fails while no worker dies, one is left 
           })
         })
         /** The worker holds a message while Redis or the broker is away, and handles it again. */
-        const handle = async (due: Delivery, deliver: Deliver | undefined): Promise<void> => {
+        const handle = async (due: Delivery, deliver: Pipeline['deliver'] | undefined): Promise<void> => {
           for (;;) {
             try {
               return await deliver?.(due, 'due')

@@ -1,9 +1,13 @@
 import type { Delivery } from '@switchhook/contracts'
 import { MAX_HOLD_MS } from '@switchhook/messaging'
-import type { DueMessage } from './steps.ts'
+import type { Kept } from './look.ts'
+import type { At, Progress } from './progress.ts'
 
 /** More than a worker has in flight. Beyond it the oldest results are forgotten; each costs a duplicate POST. */
 const MAX_KEPT = 20_000
+
+/** @param keep is given each value that a repeat could go on from */
+type Work = (at: At<'due'> | Kept, keep: (at: Progress) => void) => Promise<void>
 
 /**
  * The copies of a message that this worker handles, by identity: they are handled one after the other, and share the result
@@ -12,8 +16,8 @@ const MAX_KEPT = 20_000
  */
 export function createCopies(nowMs: () => number) {
   const running = new Map<string, Promise<void>>()
-  /** Messages with a result that is not settled. Almost always empty. In the order in which they were kept. */
-  const kept = new Map<string, { readonly message: DueMessage; readonly keptAtMs: number }>()
+  /** Of messages that were POSTed and are not settled. Almost always empty. In the order in which they were kept. */
+  const kept = new Map<string, { readonly last: Kept; readonly keptAtMs: number }>()
 
   /** Its message returned to the broker long ago. Another worker has it, or has finished it. */
   const isLapsed = ({ keptAtMs }: { readonly keptAtMs: number }): boolean => nowMs() - keptAtMs > MAX_HOLD_MS
@@ -25,24 +29,26 @@ export function createCopies(nowMs: () => number) {
     }
   }
 
-  async function handle(key: string, due: Delivery, work: (message: DueMessage) => Promise<void>): Promise<void> {
+  async function handle(key: string, due: Delivery, work: Work): Promise<void> {
     if (kept.size > 0) forgetOldest()
-    const message: DueMessage = kept.get(key)?.message ?? { due }
+    let last = kept.get(key)?.last
     kept.delete(key)
     try {
-      await work(message)
+      await work(last ?? { kind: 'due', delivery: due }, (at) => {
+        if (isKept(at)) last = at
+      })
     } catch (error) {
-      if (message.made !== undefined) kept.set(key, { message, keptAtMs: nowMs() })
+      if (last !== undefined) kept.set(key, { last, keptAtMs: nowMs() })
       throw error
     }
   }
 
   return {
     /**
-     * Runs `work` once no other copy of the message is handled here. It then finds what that copy has settled, or gets the
-     * result that the copy could not settle. A result is kept until `work` succeeds.
+     * Runs `work` once no other copy of the message is handled here. It then finds what that copy has settled, or goes on from
+     * the last value that the copy could not settle.
      */
-    async alone(due: Delivery, work: (message: DueMessage) => Promise<void>): Promise<void> {
+    async alone(due: Delivery, work: Work): Promise<void> {
       const key = identityOf(due)
       for (let other = running.get(key); other !== undefined; other = running.get(key)) await other
       const handled = handle(key, due, work)
@@ -56,5 +62,9 @@ export function createCopies(nowMs: () => number) {
     },
   }
 }
+
+/** Without a POST nothing is kept, and the message is looked at again. A settled slot is known to the ledger. */
+const isKept = (at: Progress): at is Kept =>
+  (at.kind === 'posted' || at.kind === 'decided' || at.kind === 'secured') && at.result.attempt !== null
 
 const identityOf = ({ deliveryId, run, slot, token = '' }: Delivery): string => `${deliveryId} ${run} ${slot} ${token}`

@@ -1,5 +1,6 @@
 import { type Attempt, type Delivery, type Outcome, Unavailable } from '@switchhook/contracts'
 import { MAX_HOLD_MS } from '@switchhook/messaging'
+import type { DeliveryRecord } from '@switchhook/store'
 import { eventually } from '@switchhook/testkit'
 import type { Source } from '../endpoint/isolate.ts'
 import type { Withheld } from '../policy/decide.ts'
@@ -10,30 +11,41 @@ import {
   admitIn,
   anAdmission,
   anIsolation,
-  deliverDeps,
   down,
+  type FlatDeps,
   HEALTHY,
   ok,
   oneTurn,
+  pipelineDeps,
   posted,
 } from '../testing/delivering.ts'
-import { createDeliver } from './deliver.ts'
-import type { DeliverDeps } from './steps.ts'
+import { type AfterSettled, createPipeline } from './deliver.ts'
+import { createRecoverRejected } from './recover-rejected.ts'
 
 const STARTED_MS = Date.parse('2026-01-01T00:00:00.000Z')
 
+/** What a test replaces of a worker; the listeners are called as the real ones decide. */
+type Change = Partial<FlatDeps> & {
+  readonly noticeParked?: () => Promise<void>
+}
+
 /** Records every step in the order of completion. */
-function aWorld(outcome: Outcome, change: Partial<DeliverDeps> = {}) {
+function aWorld(outcome: Outcome, change: Change = {}) {
   const steps: string[] = []
   const attempts: (Attempt | null)[] = []
   let clockMs = STARTED_MS
-  const deps = deliverDeps({
+  const { noticeParked, ...others } = change
+  const notice: AfterSettled = async ({ decision }) => {
+    if (decision === undefined || decision.kind === 'park') await noticeParked?.()
+  }
+  const deps = {
     post: async (delivery, attempt) => {
       clockMs += 25
       steps.push(`post ${delivery.url} attempt ${attempt}`)
       return posted(delivery, outcome)
     },
-    retryLater: async ({ slot, attempt }, waitMs) => void steps.push(`wait ${waitMs} slot ${slot} attempt ${attempt}`),
+    publishRetry: async ({ slot, attempt }, waitMs) =>
+      void steps.push(`wait ${waitMs} slot ${slot} attempt ${attempt}`),
     park: async (_delivery, attempt, reason) => {
       attempts.push(attempt)
       steps.push(`park ${reason}`)
@@ -45,11 +57,12 @@ function aWorld(outcome: Outcome, change: Partial<DeliverDeps> = {}) {
       return []
     },
     listener: notifyAll([{ concluded: (_delivery, _attempt, { kind }) => void steps.push(`report ${kind}`) }]),
+    afterSettled: [notice],
     now: () => clockMs,
     nowMs: () => clockMs,
-    ...change,
-  })
-  const run = createDeliver(deps)
+    ...others,
+  } satisfies Partial<FlatDeps>
+  const run = createPipeline(pipelineDeps(deps)).deliver
   const deliver = (due: Delivery, source: Source = 'due'): Promise<void> => run(due, source)
   return { deliver, deps, steps, attempts }
 }
@@ -136,7 +149,7 @@ describe('deliver', () => {
   })
 
   /** Delivers with a turn that becomes free after the look, under leases that end 1, 2, 3... ms after the start. */
-  async function deliverAfterWait(change: Partial<DeliverDeps>) {
+  async function deliverAfterWait(change: Change) {
     const due = aDelivery()
     const { isolation, take, free } = oneTurn()
     take(due)
@@ -181,7 +194,7 @@ describe('deliver', () => {
     const withheld = [{ kind: 'unsignable' as const }]
     const { deliver, steps } = aWorld(ok, {
       admit: async (due) => anAdmission(withheld.shift() ?? due),
-      retryLater: () => Promise.reject(new Unavailable('rabbitmq', 'away')),
+      publishRetry: () => Promise.reject(new Unavailable('rabbitmq', 'away')),
     })
     const due = aDelivery()
     await expect(deliver(due)).rejects.toThrow('away')
@@ -193,7 +206,7 @@ describe('deliver', () => {
     const published: Delivery[] = []
     const { deliver, attempts } = aWorld(down, {
       post: async (due) => posted({ ...due, url: 'https://client.example/moved' }, down),
-      retryLater: async (delivery) => void published.push(delivery),
+      publishRetry: async (delivery) => void published.push(delivery),
     })
     await deliver(aDelivery())
     expect(published).toMatchObject([{ url: 'https://client.example/moved', slot: 1, attempt: 1 }])
@@ -208,7 +221,7 @@ describe('deliver', () => {
       if (failing[0] === step) throw new Unavailable('redis', `no ${failing.shift()}`)
     }
     const { deliver } = aWorld(down, {
-      retryLater: async (delivery) => {
+      publishRetry: async (delivery) => {
         published.push(delivery)
         failAt('confirm')
       },
@@ -310,10 +323,10 @@ describe('deliver', () => {
     expect(attempts).toEqual([null])
   })
 
-  test.each<[string, Outcome, Partial<DeliverDeps>]>([
+  test.each<[string, Outcome, Change]>([
     ['the ledger cannot be read', ok, { isSettled: gone }],
     ['the subscription cannot be read', ok, { admit: gone }],
-    ['the retry is not confirmed', down, { retryLater: gone }],
+    ['the retry is not confirmed', down, { publishRetry: gone }],
     ['the slot cannot be settled', ok, { settle: gone }],
     ['the parked record cannot be stored', { kind: 'answered', status: 404 }, { park: gone }],
   ])('when %s the message is not acknowledged', async (_name, outcome, change) => {
@@ -322,9 +335,9 @@ describe('deliver', () => {
     expect(steps.filter((step) => step.startsWith('report') || step.startsWith('settle'))).toEqual([])
   })
 
-  test.each<[string, Outcome, keyof DeliverDeps]>([
+  test.each<[string, Outcome, 'settle' | 'publishRetry']>([
     ['its acknowledgement could not be settled', ok, 'settle'],
-    ['its retry was not confirmed', down, 'retryLater'],
+    ['its retry was not confirmed', down, 'publishRetry'],
   ])('when %s, the message that comes back is not POSTed again', async (_name, outcome, failing) => {
     let isAway = true
     const world = aWorld(outcome)
@@ -370,7 +383,7 @@ describe('deliver', () => {
           named.push(settlement)
           return []
         },
-        retryLater: async ({ slot, attempt, postponed, token }, waitMs) => {
+        publishRetry: async ({ slot, attempt, postponed, token }, waitMs) => {
           expect([slot, attempt]).toEqual([3, 2])
           waits.push([waitMs, postponed])
           published.push({ state: 'waiting', next: { token, postponed }, nextAttemptAt: expect.any(String) })
@@ -407,7 +420,7 @@ describe('deliver', () => {
 
     test('continues a former last slot on a schedule that became longer, as one that was never postponed', async () => {
       const sent: Delivery[] = []
-      const { deliver } = aWorld(ok, { admit: admitIn('open'), retryLater: async (next) => void sent.push(next) })
+      const { deliver } = aWorld(ok, { admit: admitIn('open'), publishRetry: async (next) => void sent.push(next) })
       await deliver(aDelivery({ slot: 0, postponed: 3 }))
       expect(sent).toMatchObject([{ slot: 1 }])
       expect(sent[0]).not.toHaveProperty('postponed')
@@ -511,7 +524,7 @@ describe('deliver', () => {
 
   describe('without a turn', () => {
     /** Delivers while the turn is taken. */
-    async function withoutTurn(change: Partial<DeliverDeps> = {}) {
+    async function withoutTurn(change: Change = {}) {
       const { isolation, take, toLane } = oneTurn()
       const { deliver, steps } = aWorld(ok, { isolation, ...change })
       const due = aDelivery()
@@ -526,7 +539,7 @@ describe('deliver', () => {
       expect(toLane).toHaveLength(1)
     })
 
-    test.each<[string, Partial<DeliverDeps>, string]>([
+    test.each<[string, Change, string]>([
       ['settled', { isSettled: async () => true }, ''],
       ['withdrawn', { admit: async () => anAdmission({ kind: 'withdrawn' }) }, 'report withdrawn'],
       ['for an endpoint in its cool-down', { admit: admitIn('open') }, 'report retry'],
@@ -591,7 +604,7 @@ describe('the notice of a parked delivery', () => {
       let isSettled = false
       let isAway = true
       const steps: string[] = []
-      const change: Partial<DeliverDeps> = {
+      const change: Change = {
         listener: notifyAll([{ concluded: () => void steps.push('report') }]),
         isSettled: async () => isSettled,
         park: async () => {
@@ -626,29 +639,35 @@ describe('the notice of a parked delivery', () => {
 })
 
 describe('recoverRejected', () => {
-  const admitting = (rejected?: string): Partial<DeliverDeps> => ({
-    admit: async (admitted) => anAdmission(admitted, { rejected }),
-  })
   const unauthorized: Outcome = { kind: 'answered', status: 401 }
 
+  const parked = { state: 'parked', parkedReason: 'rejected', parkedAt: '2026-01-01T00:00:00.000Z' } as const
+  const record: DeliveryRecord = { ...aDelivery(), ...parked, nextAttemptAt: null, attempts: [] }
+
   /** The steps after the POST, with the questions and notes. */
-  function aRecovering(outcome: Outcome, rejected?: string, change: Partial<DeliverDeps> = {}) {
+  function aRecovering(outcome: Outcome, rejected?: string, change: Change = {}, failures = 0) {
     const world = aWorld(outcome, {
-      ...admitting(rejected),
-      noteRejected: async () => void world.steps.push('note'),
-      askForRecovery: async (_delivery, asked) => void world.steps.push(`ask ${asked}`),
+      admit: async (admitted) => anAdmission(admitted, { rejected }),
+      afterSettled: [
+        createRecoverRejected(
+          { find: async () => record },
+          { note: async () => void world.steps.push('note') },
+          {
+            commit: async () => {
+              if (failures-- > 0) await gone()
+              world.steps.push('ask')
+              return 'committed' as const
+            },
+          },
+        ),
+      ],
       ...change,
     })
     return world
   }
 
   test.each<[string, Outcome, string | undefined, string[]]>([
-    [
-      'a 2xx asks before its slot is settled',
-      ok,
-      'noted',
-      ['ask noted', 'settle slot 0 acknowledged', 'report acknowledged'],
-    ],
+    ['a 2xx asks once its slot is settled', ok, 'noted', ['settle slot 0 acknowledged', 'report acknowledged', 'ask']],
     ['a 2xx asks nothing if no rejection is noted', ok, '', ['settle slot 0 acknowledged', 'report acknowledged']],
     ['a 2xx asks nothing without the setting', ok, undefined, ['settle slot 0 acknowledged', 'report acknowledged']],
     ['a rejection is noted once it is parked', unauthorized, '', ['park rejected', 'report park', 'note']],
@@ -669,13 +688,10 @@ describe('recoverRejected', () => {
   })
 
   test('a question that cannot be stored is asked again without another POST', async () => {
-    let failures = 1
-    const { deliver, steps } = aRecovering(ok, 'noted', {
-      askForRecovery: async () => (failures-- > 0 ? gone() : void steps.push('ask')),
-    })
+    const { deliver, steps } = aRecovering(ok, 'noted', { isSettled: async () => steps.length > 1 }, 1)
     const due = aDelivery()
     await expect(deliver(due)).rejects.toThrow('gone')
     await deliver(due)
-    expect(steps).toEqual([expect.stringContaining('post'), 'ask', 'settle slot 0 acknowledged', 'report acknowledged'])
+    expect(steps).toEqual([expect.stringContaining('post'), 'settle slot 0 acknowledged', 'report acknowledged', 'ask'])
   })
 })

@@ -1,23 +1,43 @@
 import type { Delivery } from '@switchhook/contracts'
-import type { Source } from '../endpoint/isolate.ts'
+import type { Clocks } from '../clocks.ts'
+import type { Breaker } from '../endpoint/cooldown.ts'
+import type { Isolation, Source } from '../endpoint/isolate.ts'
+import { decide, decisionOnReceived, type Schedule } from '../policy/decide.ts'
+import { type AttemptDeps, attempt } from './attempt.ts'
 import { createCopies } from './copies.ts'
-import { attempt, conclude, concludeSettled, type DeliverDeps, giveUpProbe, isFresh, look, needOf } from './steps.ts'
+import { giveUpProbe, isFresh, type LookDeps, look, needOf } from './look.ts'
+import type { At, Made, Result } from './progress.ts'
+import { type SecureDeps, secure } from './secure.ts'
+import { type SettleDeps, settle } from './settle.ts'
 
 /**
- * Takes one due delivery through its slot. Resolves when its message may be acknowledged. Rejects only for failures of our
- * own (the broker or Redis is away, or the process is out of sockets); the message must then come back.
+ * Called after a slot is settled and before its message is acknowledged: a notice, the note of a rejection, what is held beyond
+ * a limit. It can be called again for the same slot. If it rejects, the message comes back and it is called again.
  */
-export type Deliver = (due: Delivery, source: Source) => Promise<void>
+export type AfterSettled = (settled: At<'settled'>) => Promise<void>
+
+/** What the steps need; the interface of each names its part. */
+export type PipelineDeps = Clocks &
+  Schedule &
+  LookDeps &
+  AttemptDeps &
+  SecureDeps &
+  SettleDeps & {
+    readonly isolation: Pick<Isolation, 'inTurn'>
+    readonly breaker: Pick<Breaker, 'isFailing' | 'note'>
+    readonly afterSettled: readonly AfterSettled[]
+  }
+
+/** See `createPipeline`. */
+export type Pipeline = ReturnType<typeof createPipeline>
 
 /**
- * Calls the steps of a delivery, which docs/architecture.md (6) lists. The consumer then acknowledges the message.
+ * Takes due deliveries through look → attempt → decide → secure → settle → notice (progress.ts).
  *
- * The order is the promise. A retry is confirmed by the broker, or a parked record stored, before the slot is settled. The
- * slot is settled before the message is acknowledged. The notice of a parked delivery follows the record that it is built
- * from and precedes the acknowledgement: if the worker dies in between, the message comes back, finds its slot settled and
- * publishes the notice. A crash at any point costs at most a duplicate POST. Without a crash, while only the broker or Redis
- * is away, the POST is not repeated: `copies` keeps its result until it is settled, with the token of its confirmed retry. A
- * retry whose confirm was lost is published again with a new token, and the ledger tells the two apart.
+ * The order is the promise. A retry is confirmed by the broker before the slot is settled, a parked record is stored with the
+ * ledger, and the slot is settled before the message is acknowledged. The notice of a parked delivery follows the record that
+ * it is built from and precedes the acknowledgement. A crash at any point costs at most a duplicate POST. Without a crash,
+ * while only the broker or Redis is away, the POST is not repeated.
  *
  * Each delivery is checked once; later steps reuse the result. A delivery that waited for a turn is checked again only if
  * the lease of its look has ended, or this worker has seen the endpoint fail. So a look is at most one lease old when a turn
@@ -29,21 +49,81 @@ export type Deliver = (due: Delivery, source: Source) => Promise<void>
  *   the subscription has turns in that time.
  * - Subscription: a first attempt is written only while its lease is valid, whatever the look said.
  */
-export function createDeliver(worker: DeliverDeps): Deliver {
-  const copies = createCopies(worker.nowMs)
-  return (due, source) =>
-    copies.alone(due, (message) =>
-      worker.isolation.inTurn(due, source, {
-        look: () => look(worker, message),
-        needs: needOf,
-        giveUpProbe: (looked) => giveUpProbe(worker, looked),
-        isFresh: (looked) => isFresh(worker, looked),
-        async work(looked) {
-          if (looked.kind === 'settled') return concludeSettled(worker, message, looked)
-          const result = looked.kind === 'sendable' ? await attempt(worker, looked) : looked
-          if (result.kind === 'made') message.made = result
-          await conclude(worker, result)
-        },
-      }),
-    )
+export function createPipeline(deps: PipelineDeps) {
+  const copies = createCopies(deps.nowMs)
+  /** Results whose outcome the breaker has. */
+  const noted = new WeakSet<Result>()
+
+  /**
+   * Reports the outcome of a POST to the circuit breaker, once. A failure is dropped, because a delivery must not be repeated
+   * only to inform the breaker: an outcome that the breaker misses leaves it closed.
+   */
+  async function noteOutcome(result: Result | undefined): Promise<void> {
+    if (!result?.before || noted.has(result)) return
+    try {
+      await deps.breaker.note(result.delivery, result.outcome, result.before, result.attempt.durationMs)
+      noted.add(result)
+    } catch {}
+  }
+
+  /** @param keep gets each value before the step that follows it */
+  async function conclude(from: Pending, keep: (at: Pending) => void = () => {}): Promise<void> {
+    const reported = 'result' in from ? noteOutcome(from.result) : undefined
+    try {
+      let at: Pending | At<'noticed'> = from
+      while (at.kind !== 'noticed') {
+        keep(at)
+        at = await next(deps, at)
+      }
+    } finally {
+      await reported
+    }
+  }
+
+  return {
+    /**
+     * Takes one due delivery through its slot. Resolves when its message may be acknowledged. Rejects only for failures of our
+     * own (the broker or Redis is away, or the process is out of sockets); the message must then come back.
+     */
+    deliver: (due: Delivery, source: Source): Promise<void> =>
+      copies.alone(due, (at, keep) =>
+        deps.isolation.inTurn(due, source, {
+          look: () => look(deps, at),
+          needs: needOf,
+          giveUpProbe: (looked) => giveUpProbe(deps, looked),
+          isFresh: (looked) => isFresh(deps, looked),
+          work: async (looked) => conclude(looked.kind === 'admitted' ? await attempt(deps, looked) : looked, keep),
+        }),
+      ),
+    /** Takes an attempt that a client has made through the steps that follow a POST. */
+    conclude: (result: Made): Promise<void> => conclude({ kind: 'posted', result }),
+  }
+}
+
+/** The values from the POST on. */
+export type Pending = At<'withheld' | 'posted' | 'decided' | 'secured' | 'settled'>
+
+async function next(deps: PipelineDeps, at: Pending): Promise<Pending | At<'noticed'>> {
+  switch (at.kind) {
+    case 'withheld':
+    case 'posted':
+      return decideOn(at, deps)
+    case 'decided':
+      return secure(deps, at)
+    case 'secured':
+      return settle(deps, at)
+    case 'settled':
+      return notice(deps.afterSettled, at)
+  }
+}
+
+function decideOn({ kind, result }: At<'withheld' | 'posted'>, schedule: Schedule): At<'decided'> {
+  const decided = decide(result.outcome, result.delivery, schedule)
+  const isReceived = kind === 'posted' && result.before === null
+  return { kind: 'decided', result, decision: isReceived ? decisionOnReceived(decided) : decided }
+}
+
+async function notice(listeners: readonly AfterSettled[], settled: At<'settled'>): Promise<At<'noticed'>> {
+  await Promise.all(listeners.map((afterSettled) => afterSettled(settled)))
+  return { kind: 'noticed' }
 }

@@ -6,9 +6,9 @@ import { startDeadline } from '@switchhook/runtime'
 import { createPostClient } from '../http/post.ts'
 import { createPostUnderLease } from '../http/post-under-lease.ts'
 import { aDelivery } from '../testing/deliveries.ts'
-import { admitIn, deliverDeps } from '../testing/delivering.ts'
+import { admitIn, pipelineDeps } from '../testing/delivering.ts'
 import { type Surroundings, useSurroundings } from '../testing/surroundings.ts'
-import { createDeliver } from './deliver.ts'
+import { createPipeline } from './deliver.ts'
 
 const TIMEOUT_MS = 5_000
 
@@ -26,7 +26,7 @@ test('a worker that is out of sockets for a moment keeps its message, and neithe
   const client = createPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: 1, guard, lookup })
   const deadlines = { startDeadline: () => startDeadline(TIMEOUT_MS), nowMs: () => performance.now() }
   const post = createPostUnderLease({ ...client, renew: admitIn('closed'), ...deadlines })
-  const deliver = createDeliver(deliverDeps({ post }))
+  const { deliver } = createPipeline(pipelineDeps({ post }))
   const broker = await surroundings.openBroker()
   const returned: boolean[] = []
   await broker.consume({

@@ -1,9 +1,9 @@
 import { type Attempt, type Delivery, type Outcome } from '@switchhook/contracts'
 import { createMetrics } from '@switchhook/runtime'
-import { attempt as makeAttempt } from '../pipeline/steps.ts'
+import { attempt as makeAttempt } from '../pipeline/attempt.ts'
 import type { Decision, Withheld } from '../policy/decide.ts'
 import { anAttempt, aReportedDelivery } from '../testing/deliveries.ts'
-import { deliverDeps, HEALTHY, ok, posted } from '../testing/delivering.ts'
+import { HEALTHY, ok, pipelineDeps, posted } from '../testing/delivering.ts'
 import { createDeliveryMeter } from './delivery-meter.ts'
 import { notifyAll } from './listener.ts'
 
@@ -116,21 +116,21 @@ test('a clock that is behind produces no negative times', async () => {
 test('POSTs in flight are those that have begun and not ended, whether they succeed or fail', async () => {
   const metrics = createMetrics('w')
   const ends: ((error?: Error) => void)[] = []
-  const worker = deliverDeps({
+  const worker = pipelineDeps({
     post: (due) =>
       new Promise((resolve, reject) => {
         ends.push((error) => (error === undefined ? resolve(posted(due, ok)) : reject(error)))
       }),
     listener: createDeliveryMeter(metrics).listener,
   })
-  const before = { health: HEALTHY, probe: undefined }
-  const post = () => makeAttempt(worker, { kind: 'sendable', delivery, before, trustedUntilMs: Infinity })
+  const before = { health: HEALTHY, probe: undefined, rejected: undefined }
+  const post = () => makeAttempt(worker, { kind: 'admitted', delivery, before, trustedUntilMs: Infinity })
   const [first, second] = [post(), post()]
   const inFlight = async () => samplesOf(await metrics.text()).filter((line) => line.includes('in_flight'))
   expect(await inFlight()).toEqual(['switchhook_posts_in_flight 2'])
   ends[0]?.()
   ends[1]?.(new Error('EMFILE'))
-  await expect(first).resolves.toMatchObject({ outcome: ok })
+  await expect(first).resolves.toMatchObject({ result: { outcome: ok } })
   await expect(second).rejects.toThrow('EMFILE')
   expect(await inFlight()).toEqual([])
 })

@@ -55,6 +55,11 @@ export function startReporting(
       { concluded: createAttemptLog(log, config.LOG_SAMPLE_ACKNOWLEDGED) },
     ]),
     meter,
+    /** Counts and logs parked deliveries that were released because of a limit. */
+    parkedReleased: (released: Parameters<typeof meter.parkedReleased>[0]): void => {
+      meter.parkedReleased(released)
+      log.info('parked deliveries exceed their limit', { ...released })
+    },
     /** Wraps the handling of each message in a span. */
     traced: spans.handle,
     noteListened: live.noteListened,

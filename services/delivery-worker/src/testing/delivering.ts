@@ -2,8 +2,10 @@ import type { Delivery, Outcome } from '@switchhook/contracts'
 import type { EndpointHealth } from '@switchhook/store'
 import type { Admission } from '../endpoint/admit.ts'
 import { createIsolation, type IsolationDeps } from '../endpoint/isolate.ts'
+import type { RecordOutcomeDeps } from '../held/conclude-received.ts'
+import type { HeldLooksDeps } from '../held/look-at-held.ts'
 import type { Posted } from '../http/post-under-lease.ts'
-import type { DeliverDeps } from '../pipeline/steps.ts'
+import { createPipeline, type PipelineDeps } from '../pipeline/deliver.ts'
 import { notifyAll } from '../reporting/listener.ts'
 
 export const HEALTHY: EndpointHealth = { state: 'closed', consecutiveFailures: 0, openUntilMs: null, recentHangs: 0 }
@@ -20,14 +22,14 @@ export const anAdmission = (admitted: Admission['admitted'], change: Partial<Adm
 
 /** The admission of every delivery, with the breaker of its endpoint in this state. */
 export const admitIn =
-  (state: EndpointHealth['state']): DeliverDeps['admit'] =>
+  (state: EndpointHealth['state']): PipelineDeps['admit'] =>
   async (admitted) =>
     anAdmission(admitted, { health: { ...HEALTHY, state } })
 
 export const posted = (delivery: Delivery, outcome: Outcome): Posted => ({ kind: 'posted', delivery, outcome })
 
 /** A breaker that this worker holds no probe of. */
-export const aBreaker = (change: Partial<DeliverDeps['breaker']> = {}): DeliverDeps['breaker'] => ({
+export const aBreaker = (change: Partial<PipelineDeps['breaker']> = {}): PipelineDeps['breaker'] => ({
   isFailing: () => false,
   claimProbe: async () => undefined,
   releaseProbe: async () => {},
@@ -46,28 +48,43 @@ export const anIsolation = (change: Partial<IsolationDeps> = {}) =>
     ...change,
   })
 
+/** A pipeline's dependencies, with those of its store and its broker beside the others. */
+export type FlatDeps = Omit<PipelineDeps, 'deliveries' | 'broker'> & PipelineDeps['deliveries'] & PipelineDeps['broker']
+
 /** The dependencies of a worker whose deliveries are admitted and acknowledged. Its schedule is one wait of 10 s. */
-export const deliverDeps = (change: Partial<DeliverDeps> = {}): DeliverDeps => ({
-  waitsMs: [10_000],
-  cooldownMs: 30_000,
-  isolation: anIsolation(),
-  isSettled: async () => false,
-  admit: admitIn('closed'),
-  breaker: aBreaker(),
-  post: async (delivery) => posted(delivery, ok),
-  limits: { post: (_limited, _delivery, _isProbe, post) => post(async () => Infinity) },
-  listener: notifyAll([]),
-  retryLater: async () => {},
-  park: async () => {},
+export function pipelineDeps(change: Partial<FlatDeps> = {}): PipelineDeps {
+  const {
+    isSettled = async () => false,
+    settle = async () => [],
+    park = async () => {},
+    publishRetry = async () => {},
+    ...others
+  } = change
+  return {
+    waitsMs: [10_000],
+    cooldownMs: 30_000,
+    isolation: anIsolation(),
+    deliveries: { isSettled, settle, park },
+    broker: { publishRetry },
+    admit: admitIn('closed'),
+    breaker: aBreaker(),
+    post: async (delivery) => posted(delivery, ok),
+    limits: { post: (_limited, _delivery, _isProbe, post) => post(async () => Infinity) },
+    listener: notifyAll([]),
+    afterSettled: [],
+    now: Date.now,
+    nowMs: () => 0,
+    ...others,
+  }
+}
+
+/** What held deliveries need of a worker that settles and parks nothing for real. */
+export const heldParts = (): Omit<RecordOutcomeDeps, 'archive'> & Pick<HeldLooksDeps, 'parkExcess' | 'now'> => ({
+  conclude: createPipeline(pipelineDeps()).conclude,
   noticeParked: async () => {},
-  noteRejected: async () => {},
-  askForRecovery: async () => {},
-  listAgain: async () => {},
-  settle: async () => [],
   parkExcess: async () => {},
+  listAgain: async () => {},
   now: Date.now,
-  nowMs: () => 0,
-  ...change,
 })
 
 /** An isolation whose subscriptions have one turn each. */

@@ -1,9 +1,8 @@
 import type { Delivery } from '@switchhook/contracts'
 import type { DeliveryArchive, DeliveryStore } from '@switchhook/store'
-import { createDeliver, type Deliver } from '../pipeline/deliver.ts'
-import type { DeliverDeps } from '../pipeline/steps.ts'
+import { createPipeline, type Pipeline, type PipelineDeps } from '../pipeline/deliver.ts'
 import { aDelivery } from './deliveries.ts'
-import { admitIn, anAdmission, deliverDeps, ok, posted } from './delivering.ts'
+import { admitIn, anAdmission, ok, pipelineDeps, posted } from './delivering.ts'
 
 export const WAITS_MS = [10, 20, 30]
 
@@ -28,8 +27,8 @@ export function aDeliveryWorld(store: DeliveryStore & DeliveryArchive, of: Parti
   const healthIn = (state: 'fails' | 'cooling') =>
     state === 'cooling' && !subscription.isWorking ? 'probing' : 'closed'
 
-  const stepsOf = ({ at, endpoint }: WorkerOptions): DeliverDeps =>
-    deliverDeps({
+  const stepsOf = ({ at, endpoint }: WorkerOptions): PipelineDeps =>
+    pipelineDeps({
       waitsMs: WAITS_MS,
       cooldownMs: 5,
       isSettled: (delivery) => store.isSettled(delivery),
@@ -48,12 +47,12 @@ export function aDeliveryWorld(store: DeliveryStore & DeliveryArchive, of: Parti
         posts.push({ attempt, wasEnabled: subscription.isEnabled })
         return posted(delivery, subscription.isWorking ? ok : { kind: 'answered', status: 503 })
       },
-      retryLater: async (delivery) => {
+      publishRetry: async (delivery) => {
         await at('before the retry')
         messages.push(delivery)
         await at('confirmed')
       },
-      listAgain: async (delivery) => void (await store.listAgain(delivery)),
+      afterSettled: [async ({ delivery, decision }) => void (decision ?? (await store.listAgain(delivery)))],
       park: (...parked) => store.park(...parked),
       settle: async (delivery, attempt, settlement) => {
         await at('before settling')
@@ -70,7 +69,7 @@ export function aDeliveryWorld(store: DeliveryStore & DeliveryArchive, of: Parti
     posts,
     set: (change: Partial<typeof subscription>) => void Object.assign(subscription, change),
     find: () => store.find(first.deliveryId),
-    worker: (options: WorkerOptions): Deliver => createDeliver(stepsOf(options)),
+    worker: (options: WorkerOptions): Pipeline['deliver'] => createPipeline(stepsOf(options)).deliver,
     stepsOf,
   }
 }

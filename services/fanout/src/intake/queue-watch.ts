@@ -6,6 +6,8 @@ import type { Line } from './intake.ts'
 import type { TenantShares } from './tenant-shares.ts'
 
 const LOOK_EVERY_MS = 50
+/** Without work. A burst is noticed this late at most; until then tenants have their shares of the events in progress. */
+const IDLE_MS = 200
 /** More deliveries than this in a shard of due queues are late. Workers hold some hundred besides. */
 const LATE_DELIVERIES = 200
 /** Deliveries that are released from backlogs before workers take them. */
@@ -55,11 +57,12 @@ export function startQueueWatch(deps: QueueWatchDeps) {
 
   const poll = startPoll(LOOK_EVERY_MS, async () => {
     const queues = wanted()
-    if (queues.length === 0) return
+    if (queues.length === 0) return IDLE_MS
     await broker.lookAt(queues).then(
       (depths) => note(new Map(queues.map((queue, at) => [queue, depths[at]]))),
       () => {}, // The broker is away; publishes and consumers report it.
     )
+    return undefined
   })
   return {
     /** More deliveries wait than workers take, of those that are due or of those that give way. */

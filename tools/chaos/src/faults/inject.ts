@@ -110,7 +110,7 @@ async function freezeConnections(
 }
 
 /** Suspends every replica of a service, or freezes the connections to the broker or Redis. Replicas that do not exist are left out. */
-async function takeAway(
+export async function takeAway(
   { stack }: Pick<Targets, 'stack'>,
   { target, forMs }: Pick<FaultOf<'outage'>, 'target' | 'forMs'>,
 ): Promise<Applied | void> {

@@ -3,7 +3,7 @@ import { type Context, command, type Group, given } from '../command.ts'
 import { moment, outcome, toneOf } from '../output/words.ts'
 import { LIMIT, limitOf, take } from '../take.ts'
 
-type Query = Schemas['ListTenantDeliveriesQuery']
+type DeliveriesQuery = Schemas['ListTenantDeliveriesQuery']
 
 const list = command({
   name: 'list',
@@ -17,10 +17,10 @@ const list = command({
     LIMIT,
   ],
   run: async ({ client, out }, _args, options) => {
-    const query = given<Query>({
+    const query = given<DeliveriesQuery>({
       // The API knows the states and types, and names them if one is misspelt.
-      state: (options.state ?? 'any') as Query['state'],
-      eventType: options.type as Query['eventType'],
+      state: (options.state ?? 'any') as DeliveriesQuery['state'],
+      eventType: options.type as DeliveriesQuery['eventType'],
       subscriptionId: options.subscription,
       callId: options.call,
       agentUri: options.agent,

@@ -3,7 +3,7 @@ import { command, type Group, given } from '../command.ts'
 import { momentOf } from '../output/read-time.ts'
 import { describeMessage } from './describe-message.ts'
 
-type Query = Schemas['StreamEventsQuery']
+type StreamQuery = Schemas['StreamEventsQuery']
 
 const tail = command({
   name: 'tail',
@@ -16,11 +16,11 @@ const tail = command({
     ['--since <time>', 'begin earlier: 10m, or an ISO 8601 time'],
   ],
   run: async ({ client, out }, _args, { call, agent, subscription, type, since }) => {
-    const filter = given<Query>({
+    const filter = given<StreamQuery>({
       callId: call,
       agentUri: agent,
       subscriptionId: subscription,
-      eventType: type as Query['eventType'],
+      eventType: type as StreamQuery['eventType'],
     })
     const onState = (state: 'live' | 'away'): void =>
       out.note(state === 'live' ? 'Following events. Stop with Ctrl+C.' : 'The connection is lost; trying again.')

@@ -166,3 +166,25 @@ test('a withdrawn key is not trusted after the next refresh', async () => {
   await jest.advanceTimersByTimeAsync(1_000)
   expect((await cache.keysFor('a')).keys.map(({ kid }) => kid)).toEqual(['a'])
 })
+
+test('tells how long ago the provider could not be reached', async () => {
+  jest.useFakeTimers({ now: 0 })
+  const idp = aProvider(new Error('down'))
+  const cache = idp.start({ refreshMs: 60_000 })
+  expect(cache.unreachableMsAgo()).toBe(0)
+  idp.publish(keySet('a'))
+  await jest.advanceTimersByTimeAsync(60_000)
+  // It may have returned just now.
+  expect(cache.unreachableMsAgo()).toBe(0)
+  await jest.advanceTimersByTimeAsync(70_000)
+  expect(cache.unreachableMsAgo()).toBe(70_000)
+  idp.publish(new Error('down'))
+  await jest.advanceTimersByTimeAsync(60_000)
+  expect(cache.unreachableMsAgo()).toBe(0)
+})
+
+test('a provider that could always be reached was never away', async () => {
+  const cache = aProvider(keySet('a')).start()
+  await cache.keysFor('a')
+  expect(cache.unreachableMsAgo()).toBe(Infinity)
+})

@@ -23,6 +23,8 @@ export function startKeyCache(
 ) {
   let keys: KeySet | undefined
   let failed = false
+  /** Until when the provider could not be reached, at the latest: its return is found by the next fetch. */
+  let unreachableUntil = Number.NEGATIVE_INFINITY
   let fetchedAt = Number.NEGATIVE_INFINITY
   /** When the last fetch for an unknown `kid` ended; infinite while it runs. The periodic fetch does not count. */
   let soughtAt = Number.NEGATIVE_INFINITY
@@ -36,7 +38,10 @@ export function startKeyCache(
         keys = fresh
         if (fresh.unreadable > 0) log.warn('signing keys cannot be read; they are left out', { keys: fresh.unreadable })
       }
-      if (failed) log.info('signing keys can be fetched again')
+      if (failed) {
+        log.info('signing keys can be fetched again')
+        unreachableUntil = performance.now()
+      }
       failed = false
     } catch (error) {
       if (!failed) log.warn('signing keys cannot be fetched; those already known stay in use', { error })
@@ -78,6 +83,8 @@ export function startKeyCache(
       }
       return keys
     },
+    /** For how long the provider has been reachable, in ms. Before, clients may have had no token, or one with a key that is unknown here. */
+    unreachableMsAgo: (): number => (failed || keys === undefined ? 0 : performance.now() - unreachableUntil),
     close: (): void => clearInterval(timer),
   }
 }

@@ -19,6 +19,12 @@ import { createVerifyToken, Unauthorized } from './verify-token.ts'
  */
 export type Authenticate = (request: Request, address: string | undefined) => Promise<Caller>
 
+export interface Auth {
+  readonly authenticate: Authenticate
+  /** For how long all identity providers of a tenant have been reachable, in ms. */
+  readonly unreachableMsAgo: (tenant: Tenant) => number
+}
+
 type AuthLog = Pick<Logger, 'info' | 'warn'>
 
 const KEY_TIMING: KeyTiming = { refreshMs: 10 * 60_000, cooldownMs: 5_000, timeoutMs: 3_000 }
@@ -37,7 +43,7 @@ export function openAuth(
   },
   log: AuthLog,
   { timeoutMs, ...timing }: KeyTiming = KEY_TIMING,
-): { readonly authenticate: Authenticate; readonly close: () => void } {
+): Auth & { readonly close: () => void } {
   const issuers = config.AUTH_ISSUERS.map((issuer) => ({
     ...issuer,
     ...startKeyCache(() => fetchKeys(issuer, timeoutMs), timing, withIssuer(log, issuer)),
@@ -56,6 +62,8 @@ export function openAuth(
       requireOwnSite(request)
       return { tenant: config.TRUSTED_NETWORK_TENANT ?? null, clientId: 'trusted-network', role: EVERY_ROLE }
     },
+    unreachableMsAgo: (tenant) =>
+      Math.min(...issuers.filter((issuer) => issuer.tenant === tenant).map((issuer) => issuer.unreachableMsAgo())),
     close: () => {
       for (const { close } of issuers) close()
     },

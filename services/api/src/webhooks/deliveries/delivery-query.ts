@@ -20,7 +20,7 @@ export const deliveryQuery = {
 
 export type DeliveryQuery = QueryOf<typeof deliveryQuery>
 
-interface Wanted extends Pick<DeliveryQuery, 'state' | 'eventType'> {
+interface WantedDeliveries extends Pick<DeliveryQuery, 'state' | 'eventType'> {
   readonly eventId?: EventId
   readonly parkedReason?: ParkedReason
   readonly outcome?: string
@@ -29,7 +29,7 @@ interface Wanted extends Pick<DeliveryQuery, 'state' | 'eventType'> {
 
 /** Whether a list shows a delivery. `outcome` and `status` are of its latest attempt. */
 export const matcherOf =
-  ({ state, eventType, eventId, parkedReason, outcome, status }: Wanted) =>
+  ({ state, eventType, eventId, parkedReason, outcome, status }: WantedDeliveries) =>
   (delivery: ListedDelivery): boolean => {
     const latest = delivery.attempts.at(-1)
     return (

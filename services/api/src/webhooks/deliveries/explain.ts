@@ -61,9 +61,9 @@ export function explain(facts: Facts) {
   }
 }
 
-type Finding = readonly [verdict: Verdict, explanation: string]
+type Explanation = readonly [verdict: Verdict, explanation: string]
 
-function findingOf(facts: Facts): Finding {
+function findingOf(facts: Facts): Explanation {
   const { delivery, event, journaled } = facts
   if (delivery !== undefined) return explainDelivery(delivery, facts)
   if (wasMatched(facts)) return event === undefined ? ['unknown', WENT_THERE] : explainUnattempted(facts)
@@ -71,7 +71,7 @@ function findingOf(facts: Facts): Finding {
   return explainUnmatched(facts, (event ?? (isCut ? undefined : journaled))?.fannedOutAt)
 }
 
-function explainDelivery(delivery: ListedDelivery, facts: Facts): Finding {
+function explainDelivery(delivery: ListedDelivery, facts: Facts): Explanation {
   const { health } = facts
   const last = delivery.attempts.at(-1)
   const end = endSentence(facts)
@@ -108,7 +108,7 @@ function explainDelivery(delivery: ListedDelivery, facts: Facts): Finding {
 }
 
 /** The event was fanned out to the subscription, and no attempt is recorded. A first attempt may be in progress. */
-function explainUnattempted(facts: Facts): Finding {
+function explainUnattempted(facts: Facts): Explanation {
   const { eventType, subscription, health } = facts
   if (subscription === undefined) return ['deleted', `The subscription was deleted. ${UNLESS_BEGUN}`]
   if (!subscription.enabled) return ['disabled', `The subscription is disabled. ${UNLESS_BEGUN}`]
@@ -125,7 +125,7 @@ function explainUnattempted(facts: Facts): Finding {
  * No delivery is known, and the event is not known to have gone to this subscription.
  * @param fannedOutAt of an event that certainly did not go there; undefined: it may have, and its records have expired
  */
-function explainUnmatched(facts: Facts, fannedOutAt: string | undefined): Finding {
+function explainUnmatched(facts: Facts, fannedOutAt: string | undefined): Explanation {
   const { eventType, subscription } = facts
   if (subscription === undefined) return ['unknown', NO_RECORD]
   const { createdAt, enabled, filter } = subscription

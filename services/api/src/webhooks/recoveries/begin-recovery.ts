@@ -51,7 +51,7 @@ export const counting = (body: Schema) =>
   }) satisfies Partial<RouteOf<unknown>>
 
 /** What the list of a recovery contains. */
-export interface Wanted extends Pick<Recovery, 'kind' | 'selection'> {
+export interface WantedRecovery extends Pick<Recovery, 'kind' | 'selection'> {
   readonly subscription: Subscription
 }
 
@@ -82,7 +82,7 @@ export async function countRecovery(
 export async function beginRecovery(
   deps: RecoveryRouteDeps,
   { caller: { tenant }, body, idFor }: RouteRequest<Pick<RecoveryRequest, 'maxPerSecond'>>,
-  { subscription, ...wanted }: Wanted,
+  { subscription, ...wanted }: WantedRecovery,
 ): Promise<Answer> {
   const recoveryId = parseRecoveryId(idFor('recovery'))
   const ids = { recoveryId, subscriptionId: subscription.id }
@@ -99,7 +99,10 @@ export async function beginRecovery(
   )
 }
 
-export const preview = async (deps: RecoveryRouteDeps, { subscription, ...wanted }: Wanted): Promise<Answer> => ({
+export const preview = async (
+  deps: RecoveryRouteDeps,
+  { subscription, ...wanted }: WantedRecovery,
+): Promise<Answer> => ({
   status: 200,
   body: (await countRecovery(deps, subscription, { ...wanted, startedBy: 'request' })).shown,
 })

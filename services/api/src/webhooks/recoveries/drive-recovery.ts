@@ -8,7 +8,7 @@ import { listOf, takeItems } from './recovery-list.ts'
 import { type Batch, sendItems } from './send-items.ts'
 
 /** A step whose batch this replica has to send before the lease ends. */
-interface Begun extends Batch {
+interface BegunBatch extends Batch {
   readonly recovery: Recovery
   /** Time from the beginning of this step to the next one. */
   readonly waitMs: number
@@ -33,7 +33,7 @@ export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact) {
 
   /** Resolves to the step to send, or to the stored change if there is nothing to send; undefined: the timer is outdated. */
   async function beginStep(tenant: Tenant, { recoveryId, turn }: RecoveryTimer) {
-    return transact<Begun | RecoveryChange | undefined>(tenant, [recoveryKey(recoveryId)], async ([stored]) => {
+    return transact<BegunBatch | RecoveryChange | undefined>(tenant, [recoveryKey(recoveryId)], async ([stored]) => {
       const present = stored as Recovery | undefined
       if (present?.turn !== turn) return { result: undefined }
       const nowMs = now()
@@ -110,7 +110,7 @@ export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact) {
     return isUnanswered && unansweredMs < SAMPLE_TIMEOUT_MS ? unansweredMs : null
   }
 
-  async function sendBatch(tenant: Tenant, begun: Begun) {
+  async function sendBatch(tenant: Tenant, begun: BegunBatch) {
     const { recovery, waitMs } = begun
     const startedAtMs = now()
     const results = await sendItems(deps, begun)

@@ -23,7 +23,7 @@ interface Listed {
   readonly recoveries: readonly RecoveryId[]
 }
 
-type Begun = { readonly begun: Recovery; readonly dropped: readonly RecoveryId[] }
+type BegunRecovery = { readonly begun: Recovery; readonly dropped: readonly RecoveryId[] }
 
 export interface RecoveryTimer {
   readonly recoveryId: RecoveryId
@@ -105,7 +105,7 @@ export function createRecoveryBook({ store, rejections, meter, now }: Recoveries
     /** Stores a recovery with the timer of its first step, unless `begun` finds one. @throws as `begun` */
     begin: async (tenant: Tenant, recovery: Recovery): Promise<Recovery> => {
       const keys = [listKey(recovery.subscriptionId), TENANT_LIST]
-      const { begun, dropped } = await transact<Begun>(tenant, keys, async (stored) => {
+      const { begun, dropped } = await transact<BegunRecovery>(tenant, keys, async (stored) => {
         const [ofSubscription = [], ofTenant = []] = stored.map((list) => (list as Listed | undefined)?.recoveries)
         const existing = await existingFor(tenant, recovery, ofSubscription[0])
         if (existing !== undefined) return { result: { begun: existing, dropped: [] } }

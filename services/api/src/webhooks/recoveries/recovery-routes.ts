@@ -12,7 +12,7 @@ import {
   type RecoveryRouteDeps,
   selectionOf,
   view,
-  type Wanted,
+  type WantedRecovery,
 } from './begin-recovery.ts'
 import {
   type BackfillRequest,
@@ -44,7 +44,7 @@ export const recover: RouteOf<RecoveryRouteDeps, RecoveryRequest> = {
 async function wantedRecovery(
   { caller, params: { id }, body }: RouteRequest<RecoveryRequest>,
   deps: RecoveryRouteDeps,
-): Promise<Wanted> {
+): Promise<WantedRecovery> {
   const subscription = await findSubscription(deps.subscriptions, caller, id)
   return { subscription, kind: 'recovery', selection: selectionOf(body) }
 }
@@ -78,7 +78,7 @@ const backfill: RouteOf<RecoveryRouteDeps, BackfillRequest> = {
 async function wantedBackfill(
   { caller, params: { id }, body }: RouteRequest<BackfillRequest>,
   deps: RecoveryRouteDeps,
-): Promise<Wanted> {
+): Promise<WantedRecovery> {
   const subscription = await findSubscription(deps.subscriptions, caller, id)
   if (!deps.journal.isOn) throw new AppError('journal-off')
   // In a fixed order, so that equal requests compare as equal.

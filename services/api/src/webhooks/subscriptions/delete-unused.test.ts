@@ -18,6 +18,7 @@ async function fall(
     seconds = 60,
     isLast = true,
     upSinceMs = 0,
+    unreachableMsAgo = Infinity,
     lookSoon = async () => {},
   }: {
     readonly atRemoval?: Subscription | undefined
@@ -25,6 +26,8 @@ async function fall(
     readonly isFirst?: boolean
     readonly seconds?: number
     readonly upSinceMs?: number
+    /** Of the identity provider. */
+    readonly unreachableMsAgo?: number
     readonly isLast?: boolean
     readonly lookSoon?: () => Promise<void>
   } = {},
@@ -41,6 +44,7 @@ async function fall(
     },
     pullers: { find: async () => ({ lastAtMs, pullers: [] }) },
     uptime: { read: async () => ({ nowMs: NOW, periods: [{ fromMs: upSinceMs, untilMs: NOW }] }) },
+    auth: { unreachableMsAgo: () => unreachableMsAgo },
     held: { lookSoon, count: async () => ({ count: leased, leased, oldestAt: null }) },
     state: {
       commit: async (_tenant, { timers: [timer] }) => {
@@ -76,6 +80,11 @@ test.each<[string, Parameters<typeof fall>, string[]]>([
     'Redis fails after the deletion: the next try makes the only entry',
     [present, NOW - MINUTE, null, { lookSoon: () => Promise.reject(new Error('away')) }],
     ['deleted', 'tried again'],
+  ],
+  [
+    'no client could get or use a token until 20 s ago',
+    [present, NOW - 10 * MINUTE, NOW - MINUTE, { unreachableMsAgo: 20_000 }],
+    ['again in 40000'],
   ],
   ['nobody has received for long', [present, NOW - 10 * MINUTE, NOW - MINUTE], ['deleted', 'subscription.deleted']],
   ['a client deletes it at this moment', [present, NOW - MINUTE, null, { isFirst: false }], ['deleted']],

@@ -2,6 +2,7 @@ import type { Subscription, SubscriptionId } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
 import type { HeldStore, PullerStore, StateStore, SubscriptionStore, UptimeStore } from '@switchhook/store'
 import type { AuditLog } from '../../http/audit/audit-log.ts'
+import type { Auth } from '../../http/auth/open-auth.ts'
 import type { TimerOwners } from '../../state/timer-loop.ts'
 import { timeUntilUnused } from './unused-time.ts'
 
@@ -9,6 +10,7 @@ interface UnusedDeps {
   readonly subscriptions: Pick<SubscriptionStore, 'find' | 'remove'>
   readonly pullers: Pick<PullerStore, 'find'>
   readonly uptime: Pick<UptimeStore, 'read'>
+  readonly auth: Pick<Auth, 'unreachableMsAgo'>
   readonly held: Pick<HeldStore, 'lookSoon' | 'count'>
   readonly state: Pick<StateStore, 'commit'>
   readonly auditLog: Pick<AuditLog, 'recordOwn'>
@@ -50,7 +52,7 @@ const KEPT = new Error('the setting was changed')
 
 /** Handles the timers of `watchUse`: deletes the subscription, or sets the timer again. */
 export const createDeleteUnused =
-  ({ subscriptions, pullers, uptime, held, state, auditLog, log }: UnusedDeps): TimerOwners[string] =>
+  ({ subscriptions, pullers, uptime, auth, held, state, auditLog, log }: UnusedDeps): TimerOwners[string] =>
   async ({ tenant, payload }) => {
     const { subscriptionId: id, sinceMs, seconds, isLast = false } = payload as Payload
     const which = { tenant, subscriptionId: id }
@@ -66,8 +68,10 @@ export const createDeleteUnused =
     if (seconds !== watched.deleteAfterUnusedSeconds) return
     const [up, { leased }] = await Promise.all([uptime.read(), held.count(id)])
     const { lastAtMs } = await pullers.find(id, up.nowMs)
+    // Without its identity provider, a client could not ask.
+    const askableAtMs = up.nowMs - auth.unreachableMsAgo(tenant)
     // A client may still handle what it received long ago.
-    const usedAtMs = leased > 0 ? up.nowMs : Math.max(sinceMs, lastAtMs ?? 0)
+    const usedAtMs = leased > 0 ? up.nowMs : Math.max(sinceMs, lastAtMs ?? 0, askableAtMs)
     const leftMs = timeUntilUnused(up, usedAtMs, seconds * 1_000)
     if (leftMs > 0) return watchUse(state, watched, usedAtMs, leftMs)
     if (!isLast) return watchUse(state, watched, usedAtMs, 0, { isLast: true })

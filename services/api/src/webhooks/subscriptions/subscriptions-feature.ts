@@ -1,4 +1,5 @@
 import type { AuditLog } from '../../http/audit/audit-log.ts'
+import type { Auth } from '../../http/auth/open-auth.ts'
 import { feature } from '../../http/feature.ts'
 import type { State } from '../../state/state.ts'
 import type { WebhookParts } from '../stores.ts'
@@ -20,7 +21,7 @@ export const subscriptions = feature(
     rotateSubscriptionSecret,
     listEventTypes,
   ],
-  async (parts: WebhookParts & { readonly state: State; readonly auditLog: AuditLog }) => {
+  async (parts: WebhookParts & { readonly state: State; readonly auditLog: AuditLog; readonly auth: Auth }) => {
     await resealSecrets(parts)
     const deps = { ...parts, urlRules: urlRulesOf(parts.config), state: parts.state.store }
     return { deps, timers: { unused: createDeleteUnused(deps) } }

@@ -241,3 +241,17 @@ test('a subscription shows its endpoint’s last success and failure', async () 
     })
   }
 })
+
+test("a check ends by Redis's clock, which workers compare with: an api whose clock is behind still gets results", async () => {
+  const { body } = await api.call('POST', SUBSCRIPTIONS, {
+    headers,
+    json: { url: 'https://a.example', eventTypes: ['*'] },
+  })
+  facts = GOOD
+  const nowMs = Date.now()
+  const behind = jest.spyOn(Date, 'now').mockImplementation(() => performance.timeOrigin + performance.now() - 45_000)
+  const { status } = await api.call('POST', `${SUBSCRIPTIONS}/${(body as { id: string }).id}/check`, { headers })
+  behind.mockRestore()
+  expect(status).toBe(200)
+  expect(Date.parse(asked.at(-1)?.expiresAt ?? '')).toBeGreaterThan(nowMs)
+})

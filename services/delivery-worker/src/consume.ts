@@ -1,4 +1,10 @@
-import { parseDelivery } from '@switchhook/contracts'
+import {
+  type OutcomeBatch,
+  parseDelivery,
+  parseOutcomeBatch,
+  parseReceiverCheck,
+  type ReceiverCheck,
+} from '@switchhook/contracts'
 import {
   type Broker,
   type Consumer,
@@ -10,20 +16,25 @@ import {
   Queue,
 } from '@switchhook/messaging'
 import type { Consume, Service } from '@switchhook/service'
+import { CONCURRENT_CHECKS } from './checks/check-receiver.ts'
+import type { Clocks } from './clocks.ts'
 import type { WorkerConfig } from './config.ts'
 import { type Isolation, LANE_DEPTH } from './endpoint/isolate.ts'
 import { createStartLimit, MAX_IN_PROGRESS } from './endpoint/start-limit.ts'
+import { CONCURRENT_BATCHES } from './held/record-outcomes.ts'
 import { createPackets, type Packets } from './packets/packets.ts'
-import { createDeliver } from './pipeline/deliver.ts'
-import type { DeliverDeps } from './pipeline/steps.ts'
+import type { Pipeline } from './pipeline/deliver.ts'
 import type { Handle } from './reporting/delivery-spans.ts'
 import type { Reporting } from './reporting/start-reporting.ts'
 
-export interface ConsumeDeliveriesDeps extends Pick<Service<WorkerConfig>, 'config' | 'log'> {
+interface ConsumeDeps extends Pick<Service<WorkerConfig>, 'config' | 'log'> {
   readonly broker: Pick<Broker, 'publishPacked'>
   readonly consume: Consume
+  readonly clocks: Clocks
   readonly isolation: Pick<Isolation, 'stop'>
-  readonly worker: DeliverDeps
+  readonly deliver: Pipeline['deliver']
+  readonly checkReceiver: (check: ReceiverCheck) => Promise<void>
+  readonly recordOutcomes: (batch: OutcomeBatch) => Promise<void>
   readonly traced: Reporting['traced']
   /** Shards of the due queues. */
   readonly shards: number
@@ -39,12 +50,11 @@ const PACKETS_SHARE = 0.5
 export const mostPosts = ({ DELIVERY_CONCURRENCY, SUBSCRIPTION_CONCURRENCY }: WorkerConfig): number =>
   (1 + 2 * MAX_IN_PROGRESS) * DELIVERY_CONCURRENCY + LANES * LANE_DEPTH * SUBSCRIPTION_CONCURRENCY
 
-/** Consumes all queues of deliveries, each with its share of the concurrency. */
-export async function consumeDeliveries(deps: ConsumeDeliveriesDeps): Promise<Pick<Consumer, 'drain'>> {
-  const { config, broker, consume, isolation, worker, traced, shards, log } = deps
+/** Consumes all queues of a worker, each with its share of the concurrency. */
+export async function startConsuming(deps: ConsumeDeps): Promise<Pick<Consumer, 'drain'>> {
+  const { config, broker, consume, clocks, isolation, deliver, traced, shards, log } = deps
   const { DELIVERY_CONCURRENCY: concurrency, SUBSCRIPTION_CONCURRENCY: cap } = config
-  const deliver = createDeliver(worker)
-  const limit = createStartLimit(concurrency, worker)
+  const limit = createStartLimit(concurrency, clocks)
   const fromDue: Handle = (due) => deliver(due, 'due')
   const fromLane: Handle = (due) => deliver(due, 'lane')
   const alone: Handle = (due) => {
@@ -73,6 +83,13 @@ export async function consumeDeliveries(deps: ConsumeDeliveriesDeps): Promise<Pi
   const consumePackets = (queue: string, { handle }: Packets, inShards: number): Promise<Consumer> =>
     consume(queue, Math.ceil((concurrency * PACKETS_SHARE) / inShards), openDeliveryPacket, handle)
   const consumers = await Promise.all([
+    consume(Queue.receiverChecks, CONCURRENT_CHECKS, ({ content }) => parseReceiverCheck(content), deps.checkReceiver),
+    consume(
+      Queue.reportedOutcomes,
+      CONCURRENT_BATCHES,
+      ({ content }) => parseOutcomeBatch(content),
+      deps.recordOutcomes,
+    ),
     ...dueQueues(shards).map((queue) => consumeAlone(queue, perShard, alone)),
     ...packetQueues(shards).map((queue) => consumePackets(queue, packets, shards)),
     consumePackets(Queue.backlogPackets, ofBacklogs, 1),

@@ -8,13 +8,16 @@ import {
   createTimerStore,
 } from '@switchhook/store'
 import { aSubscription, eventually } from '@switchhook/testkit'
-import { aDelivery } from '../testing/deliveries.ts'
+import { aDelivery, anAttempt } from '../testing/deliveries.ts'
+import { ok } from '../testing/delivering.ts'
 import { type OpenedStore, useStore } from '../testing/use-store.ts'
-import { createRecoverRejected, type RecoverRejected } from './recover-rejected.ts'
+import type { AfterSettled } from './deliver.ts'
+import type { At } from './progress.ts'
+import { createRecoverRejected } from './recover-rejected.ts'
 
 let world: OpenedStore
 /** Their questions are stored, and counted. */
-let workers: readonly RecoverRejected[]
+let workers: readonly AfterSettled[]
 let asked: number
 let delivery: Delivery
 
@@ -37,10 +40,19 @@ const subscribe = (change: { readonly recoverRejected?: true }) => {
 const rejected = async () =>
   (await createBreakerStore(world.redis, { failures: 5, cooldownMs: 1 }).look(delivery)).rejected
 
+/** A delivery that the endpoint has acknowledged while these rejections were noted. */
+const acknowledged = (noted: string | undefined): At<'settled'> => ({
+  kind: 'settled',
+  delivery,
+  rejected: noted,
+  result: { delivery, outcome: ok, attempt: anAttempt(), before: null },
+  excess: [],
+})
+
 async function park(reason: ParkedReason, change: Partial<Delivery> = {}): Promise<void> {
   const parked = { ...delivery, ...change }
   await world.store.park(parked, null, reason)
-  for (const { noteRejected } of workers) await noteRejected(parked)
+  for (const settled of workers) await settled({ kind: 'settled', delivery: parked, rejected: '', excess: [] })
 }
 
 test('workers that ask at the same time, and again, set one timer; another rejection asks anew', async () => {
@@ -49,8 +61,8 @@ test('workers that ask at the same time, and again, set one timer; another rejec
   await park('rejected')
   const noted = await rejected()
   expect(noted).toMatch(/^\d{13} [\da-f-]{36}$/)
-  await Promise.all([...workers, ...workers].map(({ askForRecovery }) => askForRecovery(delivery, noted ?? '')))
-  for (const { askForRecovery } of workers) await askForRecovery(delivery, noted ?? '')
+  await Promise.all([...workers, ...workers].map((settled) => settled(acknowledged(noted))))
+  for (const settled of workers) await settled(acknowledged(noted))
   const due = await eventually(
     async () => {
       const claimed = await createTimerStore(world.redis).claimDue(10, 60_000)
@@ -63,7 +75,7 @@ test('workers that ask at the same time, and again, set one timer; another rejec
   expect(due).toMatchObject([{ id: `rejected:${subscriptionId}`, tenant, payload: { subscriptionId } }])
   const before = asked
   await park('rejected')
-  for (const { askForRecovery } of workers) await askForRecovery(delivery, (await rejected()) ?? '')
+  for (const settled of workers) await settled(acknowledged(await rejected()))
   expect(asked).toBe(before + 2)
 })
 
@@ -71,7 +83,7 @@ test('an endpoint that goes on rejecting some deliveries does not defer its reco
   await subscribe({ recoverRejected: true })
   const rejectAndAsk = async () => {
     await park('rejected')
-    for (const { askForRecovery } of workers) await askForRecovery(delivery, (await rejected()) ?? '')
+    for (const settled of workers) await settled(acknowledged(await rejected()))
     const claimed = await createTimerStore(world.redis).claimDue(10, 60_000)
     expect(claimed.filter(({ tenant }) => tenant === delivery.tenant)).toHaveLength(1)
   }

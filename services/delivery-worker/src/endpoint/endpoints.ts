@@ -1,0 +1,85 @@
+import type { Tenant } from '@switchhook/contracts'
+import type { Broker } from '@switchhook/messaging'
+import type { Logger } from '@switchhook/runtime'
+import {
+  createBreakerStore,
+  type Endpoint,
+  type Installation,
+  type Redis,
+  type SubscriptionStore,
+} from '@switchhook/store'
+import type { Clocks } from '../clocks.ts'
+import { attemptLeaseMs, type WorkerConfig } from '../config.ts'
+import { postponementsMs } from '../policy/decide.ts'
+import { type AdmitDeps, createAdmit } from './admit.ts'
+import { createBreaker, type OutageNotices } from './cooldown.ts'
+import { createIsolation } from './isolate.ts'
+
+interface EndpointsDeps {
+  readonly config: WorkerConfig
+  readonly redis: Redis
+  readonly broker: Pick<Broker, 'publishAside'>
+  readonly installation: Pick<Installation, 'confirmAbsence'>
+  readonly subscriptions: Pick<SubscriptionStore, 'findRemoved'>
+  readonly notices: OutageNotices
+  readonly client: Pick<AdmitDeps, 'canSign'>
+  readonly reporting: {
+    readonly meter: { readonly cooldown: () => void; readonly movedToLane: () => void }
+    /** Called with each look: whether the tenant has listeners of its live stream. */
+    readonly noteListened: (tenant: Tenant, isListened: boolean) => void
+  }
+  readonly clocks: Clocks
+  readonly log: Pick<Logger, 'info'>
+}
+
+/**
+ * The share of a worker's deliveries that quick endpoints may take beyond their `SUBSCRIPTION_CONCURRENCY`. If they stop
+ * answering, the rest is left to all others until the deadline.
+ */
+const QUICK_SHARE = 0.5
+/** The share of a worker's deliveries that may hang of one tenant: a quarter of the packets that a worker receives. */
+const TENANT_SHARE = 0.125
+
+/** What concerns the endpoints of this worker: what is known of them, whether they may be POSTed to, and their turns. */
+export function createEndpoints(deps: EndpointsDeps) {
+  const { config, redis, subscriptions, reporting, clocks, log } = deps
+  const cooldownMs = config.BREAKER_COOLDOWN
+  const breakers = createBreakerStore(redis, { failures: config.BREAKER_FAILURES, cooldownMs })
+  const breaker = createBreaker(
+    breakers,
+    attemptLeaseMs(config),
+    (subscriptionId, pauseMs) => {
+      reporting.meter.cooldown()
+      log.info('cool-down began', { subscriptionId, cooldownMs, ...(pauseMs !== undefined && { pauseMs }) })
+    },
+    deps.notices,
+    postponementsMs({ waitsMs: config.DELIVERY_RETRY_WAITS, cooldownMs }).reduce((sum, waitMs) => sum + waitMs, 0),
+  )
+  const look = deps.installation.confirmAbsence(
+    async (endpoint: Endpoint) => {
+      const found = await breakers.look(endpoint)
+      reporting.noteListened(endpoint.tenant, found.isListened)
+      return found
+    },
+    (found) => found.status === 'fulfilled' && found.value.subscription === undefined,
+  )
+  const admit = createAdmit({
+    look,
+    isFailing: breaker.isFailing,
+    canSign: deps.client.canSign,
+    findRemoved: (...asked) => subscriptions.findRemoved(...asked),
+    ...clocks,
+  })
+  const isolation = createIsolation({
+    turns: {
+      least: config.SUBSCRIPTION_CONCURRENCY,
+      most: config.SUBSCRIPTION_CONCURRENCY_QUICK,
+      beyondLeast: Math.floor(config.DELIVERY_CONCURRENCY * QUICK_SHARE),
+    },
+    mostHanging: Math.floor(config.DELIVERY_CONCURRENCY * TENANT_SHARE),
+    publishToLane: deps.broker.publishAside,
+    movedToLane: reporting.meter.movedToLane,
+    nowMs: clocks.nowMs,
+  })
+  return { look, admit, breaker, isolation }
+}

@@ -1,0 +1,69 @@
+import type { Attempt } from '@switchhook/contracts'
+import type { Clocks } from '../clocks.ts'
+import type { Breaker } from '../endpoint/cooldown.ts'
+import type { Isolation } from '../endpoint/isolate.ts'
+import type { Posted, PostUnderLease } from '../http/post-under-lease.ts'
+import type { Limits } from '../limits/limits.ts'
+import { resultOf } from '../policy/classify.ts'
+import { isTransientFailure, type Withheld } from '../policy/decide.ts'
+import type { DeliveryListener } from '../reporting/listener.ts'
+import { type At, withheld } from './progress.ts'
+
+export interface AttemptDeps extends Clocks {
+  readonly post: PostUnderLease
+  readonly limits: Pick<Limits, 'post'>
+  readonly breaker: Pick<Breaker, 'releaseProbe'>
+  readonly isolation: Pick<Isolation, 'notePost'>
+  readonly listener: Pick<Required<DeliveryListener>, 'posting'>
+}
+
+/** Makes one POST, unless the subscription or its limits withhold the delivery while the connection is made. */
+export async function attempt(deps: AttemptDeps, admitted: At<'admitted'>): Promise<At<'posted' | 'withheld'>> {
+  const { delivery: due, before } = admitted
+  const startedAtMs = deps.now()
+  const beganMs = deps.nowMs()
+  let posted: Posted | Withheld | undefined
+  try {
+    posted = await postObserved(deps, admitted)
+  } finally {
+    // Until a claim lapses, all deliveries of the endpoint use up slots. Without a permit, one is often not sent.
+    if (before.probe !== undefined && posted?.kind !== 'posted')
+      await deps.breaker.releaseProbe(due, before.probe).catch(() => {})
+  }
+  if (posted.kind !== 'posted') return withheld(due, posted)
+  const { outcome } = posted
+  const delivery = { ...posted.delivery, attempt: due.attempt + 1 }
+  const durationMs = Math.round(deps.nowMs() - beganMs)
+  deps.isolation.notePost(delivery, { durationMs, isFailure: isTransientFailure(outcome) })
+  const made: Attempt = {
+    run: delivery.run,
+    slot: delivery.slot,
+    attempt: delivery.attempt,
+    at: new Date(startedAtMs).toISOString(),
+    durationMs,
+    ...resultOf(outcome),
+    ...(outcome.kind === 'answered' && outcome.answer !== undefined && { answer: outcome.answer }),
+  }
+  return { kind: 'posted', result: { delivery, outcome, attempt: made, before } }
+}
+
+async function postObserved(
+  { listener, post, limits }: Pick<AttemptDeps, 'listener' | 'post' | 'limits'>,
+  { delivery, before, trustedUntilMs, limited }: At<'admitted'>,
+): Promise<Posted | Withheld> {
+  const number = delivery.attempt + 1
+  const ended = listener.posting(delivery, number)
+  try {
+    const posted =
+      limited === undefined
+        ? await post(delivery, number, trustedUntilMs)
+        : await limits.post(limited, delivery, before.probe !== undefined, (take) =>
+            post(delivery, number, trustedUntilMs, take),
+          )
+    ended(posted)
+    return posted
+  } catch (error) {
+    ended(undefined, error)
+    throw error
+  }
+}

@@ -1,0 +1,94 @@
+import type { Attempt, Delivery, Outcome, Subscription } from '@switchhook/contracts'
+import type { HeldExcess, Settlement } from '@switchhook/store'
+import type { Before } from '../endpoint/cooldown.ts'
+import type { Decision, Withheld } from '../policy/decide.ts'
+
+/**
+ * How far a due delivery is in its slot. A value is never changed: each step takes one kind and returns the next.
+ *
+ * ```
+ * due ─look→ admitted ─attempt→ posted ─┬─decide→ decided ─secure→ secured ─settle→ settled ─notice→ noticed
+ *      │             └────────→ withheld ┘                                          ↑
+ *      ├──────────────────────→ withheld, as after `attempt`                         │
+ *      └─ the ledger knows the slot ────────────────────────────────────────────────┘
+ * ```
+ *
+ * A process that dies loses the value; the broker returns the message, which is then `due` again. If a step fails and the
+ * process lives, `copies.ts` keeps the last value after a POST, and the message that comes back goes on from it.
+ *
+ * | kind | if the process dies here | if the next step runs twice |
+ * | --- | --- | --- |
+ * | `due` | nothing was done | a look only reads; the second one may claim a second probe, whose claim lapses |
+ * | `admitted` | nothing was sent; a claimed probe lapses | a second POST with the same attempt number |
+ * | `withheld` | nothing was sent; the message is looked at again | `decide` is pure |
+ * | `posted` | the POST is repeated with the same attempt number | `decide` is pure |
+ * | `decided` | as `posted` | a second retry with a token of its own: the ledger names the token that is settled first |
+ * | `secured` | as `posted`; the confirmed retry is dropped when it falls due, or is made and the other one is dropped | the ledger compares and sets; a parked or held delivery is stored with it |
+ * | `settled` | the ledger knows the slot: no POST, the listeners are called again | a notice has a derived id, an entry is listed once |
+ * | `noticed` | the message is returned and ends as `settled` does | |
+ */
+export type Progress =
+  | { readonly kind: 'due'; readonly delivery: Delivery }
+  | Admitted
+  | { readonly kind: 'withheld'; readonly result: NotMade }
+  | { readonly kind: 'posted'; readonly result: Made }
+  | { readonly kind: 'decided'; readonly result: Result; readonly decision: Decision }
+  | { readonly kind: 'secured'; readonly result: Result; readonly decision: Decision; readonly settlement: ToSettle }
+  | Settled
+  | { readonly kind: 'noticed' }
+
+/** The value of one kind, or of some. */
+export type At<Kind extends Progress['kind']> = Extract<Progress, { kind: Kind }>
+
+interface Admitted {
+  readonly kind: 'admitted'
+  /** As it is sent: with the subscription's current url and secret. */
+  readonly delivery: Delivery
+  /** The endpoint's state when the worker looked, and the probe that this worker claimed. */
+  readonly before: Before
+  /** The end of the look's lease. Monotonic, in ms. */
+  readonly trustedUntilMs: number
+  /** The subscription, if the POST needs a permit. */
+  readonly limited?: Subscription
+}
+
+interface Settled {
+  readonly kind: 'settled'
+  readonly delivery: Delivery
+  /** The endpoint's noted rejections, as in `BreakerStore.look`. */
+  readonly rejected: string | undefined
+  /** Absent: another process has settled the slot, or this one before it was restarted. */
+  readonly result?: Result
+  /** Absent: the slot was settled before. What follows may be missing. */
+  readonly decision?: Decision
+  /** Held deliveries that exceed a limit, because this one is held, too. */
+  readonly excess: readonly HeldExcess[]
+}
+
+/** What the slot came to: a POST, or the reason against one. */
+export type Result = Made | NotMade
+
+export interface Made {
+  /** As it was sent, with this POST counted in `attempt`. */
+  readonly delivery: Delivery
+  readonly outcome: Outcome
+  readonly attempt: Attempt
+  /** null: a client received the delivery and made the attempt, so there is no endpoint, and no breaker. */
+  readonly before: Before | null
+}
+
+/** The breaker learns nothing from it. */
+interface NotMade {
+  readonly delivery: Delivery
+  readonly outcome: Withheld
+  readonly attempt: null
+  readonly before: null
+}
+
+/** What the slot is settled with: the rest of the delivery is safe, or is stored with the ledger. */
+export type ToSettle = Settlement | ({ readonly state: 'parked' } & Omit<Extract<Decision, { kind: 'park' }>, 'kind'>)
+
+export const withheld = (delivery: Delivery, outcome: Withheld): At<'withheld'> => ({
+  kind: 'withheld',
+  result: { delivery, outcome, attempt: null, before: null },
+})
