@@ -49,22 +49,6 @@ test('every member of a packet is POSTed with its own body', async () => {
   await eventually(async () => expect(await messages()).toBe(0), PATIENT)
 })
 
-test('a worker that is killed in the middle of a packet: settled members are not POSTed again, the others are', async () => {
-  surroundings.receiver.answer('/slow', [{ instead: 'hang' }, {}])
-  const worker = await surroundings.startWorker(SETTINGS)
-  const [settled, hanging] = [deliveriesTo(quick, 3), deliveriesTo(slow, 1)]
-  await broker.publishPacket([...settled, ...hanging], 0)
-  await surroundings.receiver.waitFor(1, '/slow')
-  await eventually(async () => {
-    expect(await Promise.all(settled.map(stateOf))).toEqual(settled.map(() => 'acknowledged'))
-  })
-  await worker.kill()
-  await surroundings.startWorker(SETTINGS)
-  await eventually(async () => expect(await Promise.all(hanging.map(stateOf))).toEqual(['acknowledged']), PATIENT)
-  await eventually(async () => expect(await messages()).toBe(0), PATIENT)
-  expect(idsOf(surroundings.receiver.requests('/quick'))).toHaveLength(3)
-})
-
 describe('members that hang', () => {
   /** The worker receives four packets. */
   const FEW = { ...SETTINGS, DELIVERY_CONCURRENCY: '8' }
@@ -117,19 +101,13 @@ describe('members that hang', () => {
 test('a member that no worker can parse goes to quarantine alone; the others are delivered', async () => {
   await surroundings.startWorker(SETTINGS)
   const [first, broken, last] = deliveriesTo(quick, 3) as [Delivery, Delivery, Delivery]
+  const [other, unread, final] = deliveriesTo(quick, 3) as [Delivery, Delivery, Delivery]
   await broker.publishPacket([first, { ...broken, slot: -1 }, last], 0)
-  await eventually(async () => expect(await messagesIn(Queue.quarantine)).toBe(1), PATIENT)
-  await eventually(async () => expect(await messages()).toBe(1), PATIENT)
-  expect(new Set(idsOf(surroundings.receiver.requests('/quick')))).toEqual(new Set([first.deliveryId, last.deliveryId]))
-})
-
-test('every member of a packet of backlogs is POSTed, and one that cannot be parsed goes to quarantine alone', async () => {
-  await surroundings.startWorker(SETTINGS)
-  const [first, broken, last] = deliveriesTo(quick, 3) as [Delivery, Delivery, Delivery]
-  await broker.publishBackloggedPacket([first, { ...broken, slot: -1 }, last])
-  await eventually(async () => expect(await messagesIn(Queue.quarantine)).toBe(1), PATIENT)
-  await eventually(async () => expect(await messages()).toBe(1), PATIENT)
-  expect(new Set(idsOf(surroundings.receiver.requests('/quick')))).toEqual(new Set([first.deliveryId, last.deliveryId]))
+  await broker.publishBackloggedPacket([other, { ...unread, slot: -1 }, final])
+  await eventually(async () => expect(await messagesIn(Queue.quarantine)).toBe(2), PATIENT)
+  await eventually(async () => expect(await messages()).toBe(2), PATIENT)
+  const delivered = [first, last, other, final].map(({ deliveryId }) => deliveryId)
+  expect(new Set(idsOf(surroundings.receiver.requests('/quick')))).toEqual(new Set(delivered))
 })
 
 test('a packet that was returned five times is taken apart', async () => {
