@@ -382,6 +382,16 @@ describe('the quarantine command', () => {
     expect(service.logged('consuming paused')).toBe(0)
   })
 
+  test('lists an event that is nested too deeply, which was received once', async () => {
+    const service = await started()
+    const deep = JSON.parse('['.repeat(1_000) + ']'.repeat(1_000)) as unknown
+    await broker.publishEvent({ ...anEvent(), data: { deep } })
+    await eventually(() => expect(service.logged('message put into quarantine')).toBe(1))
+    expect(service.lines().filter(({ level }) => level !== 'info')).toHaveLength(1)
+    const { out } = await command(['list'])
+    expect(JSON.parse(out)).toMatchObject({ from: 'fanout.events', reason: 'nested deeper than 500 levels' })
+  })
+
   test('prints what it cannot reach', async () => {
     expect(await command(['list'], { AMQP_URL: 'amqp://user:secret@127.0.0.1:1' })).toEqual({
       code: 1,

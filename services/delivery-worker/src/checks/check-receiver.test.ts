@@ -33,16 +33,16 @@ function aWorld(
   const run = createCheckReceiver({
     subscriptions: { find: async () => (subscription === null ? undefined : found) },
     client: {
-      post: async (delivery, attempt) => {
-        posts.push({ delivery, attempt })
-        elapsedMs += 40.3
-        return outcome(delivery, attempt)
-      },
       canSign: () => canSign,
       sendsStrays: (url) => url === found.url && strays.length > 0,
       forgetStrays: () => void strays.splice(0),
     },
-    post: async () => ({ kind: 'held', lookInMs: 0 }),
+    post: async (delivery, attempt, _trustedUntilMs, take) => {
+      if (take !== undefined && (await take(false)) === undefined) return { kind: 'held', lookInMs: 0 }
+      posts.push({ delivery, attempt })
+      elapsedMs += 40.3
+      return { kind: 'posted', delivery, outcome: outcome(delivery, attempt) }
+    },
     limits: { post: async (_subscription, _delivery, _isProbe, post) => post(async () => undefined) },
     checks: { save: async (checkId, facts) => void saved.push([checkId, facts]) },
     deadlineMs: 10_000,

@@ -13,13 +13,12 @@ import {
 import type { CheckStore, SubscriptionStore } from '@switchhook/store'
 import type { Clocks } from '../clocks.ts'
 import type { EndpointClient } from '../http/endpoint-client.ts'
-import type { PostUnderLease } from '../http/post-under-lease.ts'
+import type { PostUnderLease, TakePermit } from '../http/post-under-lease.ts'
 import type { Limits } from '../limits/limits.ts'
 import { resultOf } from '../policy/classify.ts'
 
 interface CheckReceiverDeps extends Clocks {
-  readonly client: Pick<EndpointClient, 'post' | 'canSign' | 'sendsStrays' | 'forgetStrays'>
-  /** POSTs of subscriptions with limits, each under a permit. */
+  readonly client: Pick<EndpointClient, 'canSign' | 'sendsStrays' | 'forgetStrays'>
   readonly post: PostUnderLease
   readonly limits: Pick<Limits, 'post'>
   readonly subscriptions: Pick<SubscriptionStore, 'find'>
@@ -45,9 +44,9 @@ export function createCheckReceiver(deps: CheckReceiverDeps) {
 
   /** Undefined: no permit is free. */
   async function withinLimits(to: Subscription, delivery: Delivery, attempt: number): Promise<Outcome | undefined> {
-    if (!hasLimits(to)) return client.post(delivery, attempt)
+    const post = (take?: TakePermit) => deps.post(delivery, attempt, Infinity, take)
     // Like a probe, it may go before what is held.
-    const posted = await limits.post(to, delivery, true, (take) => deps.post(delivery, attempt, Infinity, take))
+    const posted = hasLimits(to) ? await limits.post(to, delivery, true, post) : await post()
     return posted.kind === 'posted' ? posted.outcome : undefined
   }
 
