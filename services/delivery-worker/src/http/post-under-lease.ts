@@ -62,7 +62,7 @@ export type Renew = (delivery: Delivery) => Promise<Reading>
 type Reading = Pick<Admission, 'admitted' | 'trustedUntilMs' | 'limited'>
 
 /** The delivery as it may be written until `untilMs` (monotonic): by what was read, and by its permit if it needs one. */
-interface Lease {
+interface WriteLease {
   readonly kind: 'lease'
   readonly delivery: Delivery
   readonly untilMs: number
@@ -79,7 +79,7 @@ async function acquire(
   { admitted, trustedUntilMs, limited }: Reading,
   take: TakePermit | undefined,
   wasWritten: boolean,
-): Promise<Lease | Withheld> {
+): Promise<WriteLease | Withheld> {
   if ('kind' in admitted) return admitted
   // It has got limits since this attempt began without a permit.
   if (limited !== undefined && take === undefined) return LIMITED
