@@ -34,7 +34,7 @@ export const workerFields = {
     durations(DEFAULT_RETRY_WAITS),
   ),
   BREAKER_FAILURES: described(
-    'Transient failures in a row after which an endpoint is not contacted for `BREAKER_COOLDOWN`.',
+    'Transient failures in a row after which an endpoint is not contacted for `BREAKER_COOLDOWN`. So many of its last results also suffice, out of twice as many, if they failed after more than a second.',
     integer({ min: 1, max: 1_000 }, 5),
   ),
   BREAKER_COOLDOWN: described(

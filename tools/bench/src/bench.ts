@@ -42,7 +42,10 @@ const integers = (range: { min: number; max: number }, fallback: string): Field<
 
 /** Environment variables that change single figures. */
 export const benchFields = {
-  /** Length of one run on every side: of `deliveries`, `commands`, `latency`, `moderate`, `listeners` and each point of `cost`. */
+  /**
+   * Length of one run on every side: of `deliveries`, `commands`, `latency`, `moderate`, `listeners` and each point of `cost`,
+   * `sweep` and `harm`.
+   */
   RUN_TIME: duration('20s', { minMs: 1_000 }),
   /** How long the broker is unavailable in `outage`. */
   OUTAGE: duration('60s', { minMs: 1_000 }),
@@ -54,6 +57,8 @@ export const benchFields = {
   HELD: integer({ min: 1_000, max: 100_000 }, 100_000),
   /** How long `memory` observes misbehaving endpoints. */
   MEMORY_TIME: duration('40s', { minMs: 10_000 }),
+  /** Endpoints that answer now and then, in `sweep`. */
+  SWEEP_ENDPOINTS: integers({ min: 1, max: 1_000 }, '20,150'),
   /** The points of the curves in `cost`. */
   COST_SUBSCRIPTIONS: integers({ min: 1, max: 1_000_000 }, '10,1000,100000'),
   COST_WAITING: integers({ min: 0, max: 10_000_000 }, '0,100000,1000000'),

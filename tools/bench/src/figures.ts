@@ -4,6 +4,7 @@ import { measureConsole } from './figures/console.ts'
 import { measureCost } from './figures/cost.ts'
 import { measureDeliveries } from './figures/deliveries.ts'
 import { measureFairness } from './figures/fairness.ts'
+import { measureHarm } from './figures/harm.ts'
 import { measureLatency } from './figures/latency.ts'
 import { measureLimited } from './figures/limited.ts'
 import { measureListeners } from './figures/listeners.ts'
@@ -13,6 +14,7 @@ import { measureNoisy } from './figures/noisy.ts'
 import { measureOutage } from './figures/outage.ts'
 import { measurePlatforms } from './figures/platforms.ts'
 import { measurePull } from './figures/pull.ts'
+import { measureSweep } from './figures/sweep.ts'
 
 const agents = [{ agentUri: 'sip:agent-{n}@acme.example', tenant: 'acme', device: 'SIM/{n}', count: AGENTS }]
 const ordinary: Setting = { SIMULATOR_AGENTS: JSON.stringify(agents), WRAP_UP_SECONDS: '0' }
@@ -24,6 +26,12 @@ const bothPlatforms: Setting = { WRAP_UP_SECONDS: '0' }
 const shortDeadline: Setting = {
   DELIVERY_TIMEOUT: `${DEADLINE_MS}ms`,
   BREAKER_COOLDOWN: `${COOLDOWN_MS}ms`,
+}
+
+/** With name servers that never answer. */
+const silentNames: Setting = {
+  ...shortDeadline,
+  NODE_OPTIONS: `--import=${new URL('./processes/silent-names.js', import.meta.url).href}`,
 }
 
 /** A figure: its title, the settings of its stack, and how it is measured. */
@@ -47,8 +55,10 @@ export const MEASUREMENTS = {
   limited: figure('other endpoints beside a subscription at its limits', ordinary, measureLimited),
   outage: figure('recovery from a broker outage', ordinary, measureOutage),
   noisy: figure('healthy endpoints while others hang, compared with BullMQ', shortDeadline, measureNoisy),
+  sweep: figure('another tenant beside endpoints that answer now and then', shortDeadline, measureSweep),
   fairness: figure('other tenants beside hanging deliveries and a burst of one tenant', shortDeadline, measureFairness),
   memory: figure('memory with misbehaving endpoints', shortDeadline, measureMemory),
+  harm: figure('another tenant, and memory, beside each kind of harm', silentNames, measureHarm),
   platforms: figure(
     'latency from command to webhook, on the simulator and on Asterisk',
     bothPlatforms,

@@ -1,7 +1,9 @@
 -- Closes the breaker, because the endpoint answered. A pause that the endpoint asked for goes on: the POST of this answer
--- began before it. The failures are then no longer in a row.
+-- began before it. The failures are then no longer in a row. Results that hung are still known, among the last ones.
 -- KEYS    1 breaker
-local openedAt, openUntil, paused = unpack(redis.call('HMGET', KEYS[1], 'openedAt', 'openUntil', 'paused'))
+-- ARGV    1 how many results are known   2 retention in ms
+local openedAt, openUntil, paused, earlier =
+  unpack(redis.call('HMGET', KEYS[1], 'openedAt', 'openUntil', 'paused', 'recent'))
 local now = clock()
 -- A pause that begins in the future was written by a Redis whose clock was ahead: it is over (breaker-store.ts).
 if paused and tonumber(openedAt) <= now and now < tonumber(openUntil) then
@@ -9,4 +11,9 @@ if paused and tonumber(openedAt) <= now and now < tonumber(openUntil) then
   redis.call('HSET', KEYS[1], 'failures', 1)
 else
   redis.call('UNLINK', KEYS[1])
+  local recent = string.sub((earlier or '') .. '.', -ARGV[1])
+  if string.find(recent, 'h', 1, true) then
+    redis.call('HSET', KEYS[1], 'recent', recent)
+    redis.call('PEXPIRE', KEYS[1], ARGV[2])
+  end
 end

@@ -1,17 +1,27 @@
--- Counts a transient failure of an endpoint. The Nth failure in a row opens the breaker in the same step, and so does a
--- failure that asks for a pause, which alone is no outage. A failed probe starts a new cool-down. While the breaker is open,
+-- Counts a transient failure of an endpoint. The Nth failure in a row opens the breaker in the same step, and so do N that
+-- hung among the last 2 N results, and a failure that asks for a pause, which alone is no outage. A failed probe starts a new cool-down. While the breaker is open,
 -- any other failure changes nothing: its attempt began before the breaker opened, or its claim to probe has lapsed.
 -- KEYS    1 breaker   2 its history
 -- ARGV    1 failures in a row that open it   2 cool-down in ms   3 the probe's claim, '' for none   4 retention in ms
 --         5 result of the attempt, for the notice   6 periods that the history keeps   7 its retention in ms
---         8 pause that the endpoint asks for, in ms, 0 for none
+--         8 pause that the endpoint asks for, in ms, 0 for none   9 'h' if the POST hung, else '.'
 -- result  1 this failure starts a cool-down, else 0
-local openUntil, probe, opening = unpack(redis.call('HMGET', KEYS[1], 'openUntil', 'probe', 'opening'))
+local openUntil, probe, opening, earlier =
+  unpack(redis.call('HMGET', KEYS[1], 'openUntil', 'probe', 'opening', 'recent'))
 if openUntil and (ARGV[3] == '' or probe ~= ARGV[3]) then
   return 0
 end
 local failures = redis.call('HINCRBY', KEYS[1], 'failures', 1)
-local isFailing, pause = failures >= tonumber(ARGV[1]), tonumber(ARGV[8])
+local most, pause = tonumber(ARGV[1]), tonumber(ARGV[8])
+local recent = string.sub((earlier or '') .. ARGV[9], -2 * most)
+local _, hangs = string.gsub(recent, 'h', '')
+local isFailing = failures >= most or hangs >= most or opening
+if hangs > 0 then
+  -- After a cool-down they are counted anew. One is kept: deliveries of the endpoint still start in a lane.
+  redis.call('HSET', KEYS[1], 'recent', isFailing and 'h' or recent)
+else
+  redis.call('HDEL', KEYS[1], 'recent')
+end
 -- An outage is known for as long as the history: workers that were away for days report its end.
 redis.call('PEXPIRE', KEYS[1], isFailing and ARGV[7] or ARGV[4])
 if not openUntil and not isFailing and pause == 0 then

@@ -36,7 +36,12 @@ async function open(): Promise<void> {
 const cooledDown = (): Promise<void> => eventually(async () => expect(await stateOf()).toBe('probing'))
 
 test('an endpoint without failures is closed', async () => {
-  expect(await workers[0].health(endpoint)).toEqual({ state: 'closed', consecutiveFailures: 0, openUntilMs: null })
+  expect(await workers[0].health(endpoint)).toEqual({
+    state: 'closed',
+    consecutiveFailures: 0,
+    openUntilMs: null,
+    recentHangs: 0,
+  })
 })
 
 test('endpoints that are read in one tick get their own states', async () => {
@@ -290,4 +295,57 @@ test('a look returns the stored subscription with the breaker', async () => {
   })
   await subscriptions.remove(endpoint.tenant, endpoint.subscriptionId)
   expect(await workers[0].look(endpoint)).toMatchObject({ subscription: undefined })
+})
+
+describe('results that hung', () => {
+  /** Of an endpoint with a limit of three: `h` hung, `f` failed quickly, `.` was answered. */
+  async function note(results: string): Promise<boolean> {
+    let opened = false
+    for (const [at, result] of results.split('').entries()) {
+      const worker = workers[at % 2 === 0 ? 0 : 1]
+      if (result === '.') await worker.noteAnswer(endpoint)
+      else
+        opened = await worker.noteFailure(endpoint, undefined, {
+          outcome: 'timeout',
+          status: null,
+          hung: result === 'h',
+        })
+    }
+    return opened
+  }
+
+  test.each([
+    ['hhh', true],
+    ['h.h.h', true],
+    ['h..h.h', true],
+    ['h...h..h', false],
+    ['h....h', false],
+    ['f.f.f.f.f', false],
+    ['hf.fh.h', false],
+    ['h.hfh', true],
+    ['ff.h.h', false],
+  ])('of %s open the breaker: %s', async (results, expected) => {
+    expect(await note(results)).toBe(expected)
+    expect(await stateOf(1)).toBe(expected ? 'open' : 'closed')
+  })
+
+  test('are known until six results are newer; then nothing is kept', async () => {
+    await note('h.....')
+    expect(await workers[1].health(endpoint)).toMatchObject({ state: 'closed', consecutiveFailures: 0, recentHangs: 1 })
+    await note('.')
+    expect(await workers[1].health(endpoint)).toMatchObject({ recentHangs: 0 })
+    expect(await redis[0][run]((commands) => commands.exists(breakerKey(endpoint)))).toBe(0)
+  })
+
+  test('count anew after the cool-down, but one stays known; a probe that fails begins another', async () => {
+    await note('h.h.h')
+    await cooledDown()
+    const probe = await workers[0].claimProbe(endpoint, LEASE_MS)
+    expect(await workers[0].noteFailure(endpoint, probe, { outcome: 'timeout', status: null, hung: true })).toBe(true)
+    await cooledDown()
+    await workers[0].noteAnswer(endpoint)
+    expect(await workers[1].health(endpoint)).toMatchObject({ state: 'closed', recentHangs: 1 })
+    expect(await note('h.')).toBe(false)
+    expect(await note('h')).toBe(true)
+  })
 })

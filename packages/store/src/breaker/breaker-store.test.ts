@@ -9,7 +9,7 @@ function redisOf({ isCluster }: { isCluster: boolean }) {
   const commands = {
     runParts: async (_name: string, parts: readonly unknown[]) => {
       calls.push(parts.length)
-      return [parts.map(() => ['closed', 0, '0', '', 0, ''])]
+      return [parts.map(() => ['closed', 0, '0', '', 0, '', 0])]
     },
   } as unknown as Commands
   const redis: Pick<Redis, typeof run | 'mayMixTags'> = {

@@ -10,8 +10,9 @@ import { HISTORY_MS, KEPT_PERIODS } from './cool-down-history.ts'
 /*
  * The circuit breaker: one hash per subscription, shared by all workers. All times are Redis' own.
  *
- *               Nth failure in a row              cool-down over
- *               or a pause asked for              (nothing is written)
+ *               Nth failure in a row,             cool-down over
+ *               N of the last 2 N hung,           (nothing is written)
+ *               or a pause asked for
  *               (note-failure)
  *     closed ───────────────────────────▶ open ───────────────────────▶ probing
  *       ▲                                   ▲                            │   │
@@ -24,6 +25,7 @@ import { HISTORY_MS, KEPT_PERIODS } from './cool-down-history.ts'
  *
  * field        written by                 content
  * failures     note-failure               failures in a row
+ * recent       both notes                 the last 2 N results since one hung, oldest first: `h` hung, `.` any other
  * openedAt     note-failure               start of the cool-down
  * openUntil    note-failure               end of the cool-down; absent while closed
  * probe        claim-probe                the probe's claim; a new cool-down removes it, and so does release-probe
@@ -39,16 +41,16 @@ import { HISTORY_MS, KEPT_PERIODS } from './cool-down-history.ts'
  * After a failover the clock of the new Redis can be behind. A cool-down or a lease whose start is in its future is over, so
  * neither ever lasts longer than its length from then on.
  *
- * Times are in ms since 1970. The scripts are in `lua/breaker` and `lua/redis`. `note-answer` deletes the hash, except during
- * a cool-down that the endpoint asked for. Without an answer, the hash expires one cool-down and a day after the last failure;
+ * Times are in ms since 1970. The scripts are in `lua/breaker` and `lua/redis`. `note-answer` deletes the hash except for
+ * `recent`, unless a cool-down runs that the endpoint asked for. Without an answer, the hash expires one cool-down and a day after the last failure;
  * that of an outage after 30 days.
  * A lost hash means closed: at worst an extra attempt.
  */
 
 export type AttemptResult = Pick<Attempt, 'outcome' | 'status'>
 
-/** `pauseMs`: the endpoint asks not to be contacted for this long. */
-type FailedResult = AttemptResult & { readonly pauseMs?: number | undefined }
+/** `pauseMs`: the endpoint asks not to be contacted for this long. `hung`: the POST took long before it failed. */
+type FailedResult = AttemptResult & { readonly pauseMs?: number | undefined; readonly hung?: boolean }
 
 /** The state of the breaker: contact the endpoint normally, not at all, or with one probe. */
 export interface EndpointHealth {
@@ -56,6 +58,8 @@ export interface EndpointHealth {
   readonly consecutiveFailures: number
   /** End of the current or latest cool-down, in ms since 1970. Null while closed. */
   readonly openUntilMs: number | null
+  /** How many of the last results are failures that hung. */
+  readonly recentHangs: number
 }
 
 /** Failures further apart than this do not count as in a row. */
@@ -65,7 +69,7 @@ const UNKNOWN: AttemptResult = { outcome: 'network', status: null }
 
 export type BreakerStore = ReturnType<typeof createBreakerStore>
 
-/** @param options failures: transient ones in a row that open the breaker */
+/** @param options failures: transient ones that open the breaker, in a row or if so many of twice as many results hung */
 export function createBreakerStore(redis: Redis, options: { readonly failures: number; readonly cooldownMs: number }) {
   const { failures, cooldownMs } = options
   return {
@@ -83,12 +87,14 @@ export function createBreakerStore(redis: Redis, options: { readonly failures: n
     async noteFailure(endpoint: Endpoint, probe: string | undefined, result: FailedResult = UNKNOWN): Promise<boolean> {
       const keys = [breakerKey(endpoint), coolDownsKey(endpoint)]
       const breaker = [failures, cooldownMs, probe ?? '', cooldownMs + REMEMBERED_MS]
-      const args = [...breaker, resultToText(result), KEPT_PERIODS, HISTORY_MS, result.pauseMs ?? 0]
+      const hung = result.hung === true ? 'h' : '.'
+      const args = [...breaker, resultToText(result), KEPT_PERIODS, HISTORY_MS, result.pauseMs ?? 0, hung]
       const opened = await runScript(redis, 'breaker/note-failure', keys, args)
       return opened === 1
     },
     /** Resets the count, because the endpoint works, and closes the breaker unless the endpoint asked for a pause. */
-    noteAnswer: (endpoint: Endpoint): Promise<void> => runScript(redis, 'breaker/note-answer', [breakerKey(endpoint)]),
+    noteAnswer: (endpoint: Endpoint): Promise<void> =>
+      runScript(redis, 'breaker/note-answer', [breakerKey(endpoint)], [2 * failures, cooldownMs + REMEMBERED_MS]),
   }
 }
 
@@ -122,9 +128,15 @@ export function createBreakerReader(redis: Redis) {
   })
 
   async function read(...question: Question) {
-    const [state, consecutiveFailures, openUntil, subscription, isListened, rejected] = await askTogether(question)
-    const openUntilMs = openUntil === '0' ? null : Number(openUntil)
-    return { health: { state, consecutiveFailures, openUntilMs }, subscription, isListened: isListened === 1, rejected }
+    const [state, consecutiveFailures, openUntil, subscription, isListened, rejected, recentHangs] =
+      await askTogether(question)
+    const health = {
+      state,
+      consecutiveFailures,
+      openUntilMs: openUntil === '0' ? null : Number(openUntil),
+      recentHangs,
+    }
+    return { health, subscription, isListened: isListened === 1, rejected }
   }
 
   return {

@@ -18,6 +18,7 @@ export interface ScriptReplies {
     subscription: string,
     isListened: 0 | 1,
     rejected: string,
+    recentHangs: number,
   ][]
   'breaker/release-probe': void
   'deliveries/add-parked': [since: string, size: number]

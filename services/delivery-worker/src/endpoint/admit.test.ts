@@ -8,7 +8,7 @@ const first = aDeliveryTo(subscription)
 
 const ASKED_AT_MS = 1_000
 const atNoon = (): number => Date.parse('2026-11-20T12:00:00.000Z')
-const health: EndpointHealth = { state: 'closed', consecutiveFailures: 2, openUntilMs: null }
+const health: EndpointHealth = { state: 'closed', consecutiveFailures: 2, openUntilMs: null, recentHangs: 0 }
 
 const admitWith = (
   stored: Subscription | undefined,

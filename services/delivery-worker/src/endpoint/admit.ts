@@ -98,8 +98,8 @@ export function createAdmit(deps: AdmitDeps) {
   }
 }
 
-const isHealthy = ({ state, consecutiveFailures }: EndpointHealth): boolean =>
-  state === 'closed' && consecutiveFailures === 0
+const isHealthy = ({ state, consecutiveFailures, recentHangs }: EndpointHealth): boolean =>
+  state === 'closed' && consecutiveFailures === 0 && recentHangs === 0
 
 /** The delivery with the subscription's current secret and headers, and for a first attempt its current url. */
 function withCurrent(

@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache'
 import { resultOf } from '../policy/classify.ts'
 import { isTransientFailure } from '../policy/decide.ts'
 import type { EndpointState } from './recent-looks.ts'
+import { HANGING_MS } from './tenant-share.ts'
 
 /*
  * The worker's side of the circuit breaker. States and transitions: packages/store/src/breaker/breaker-store.ts.
@@ -45,7 +46,7 @@ export type Breaker = ReturnType<typeof createBreaker>
 
 /**
  * Reports outcomes to the breaker. A success from an endpoint without failures writes nothing: neither the look before the
- * POST nor this worker's own POSTs since have shown one.
+ * POST nor this worker's own POSTs since have shown one, nor one that hung among the last results.
  * @param leaseMs how long a claimed probe is valid; longer than an attempt can take
  * @param opened called when a cool-down begins, with the pause that the endpoint asked for
  * @param longestPauseMs how long a last slot is postponed: a longer pause would park deliveries without an attempt
@@ -67,18 +68,25 @@ export function createBreaker(
     releaseProbe: (delivery: Delivery, probe: string): Promise<void> => store.releaseProbe(delivery, probe),
     /** Whether a POST of this worker to the endpoint failed a moment ago, and none was answered since. Reads no store. */
     isFailing: ({ subscriptionId }: Delivery): boolean => failing.has(subscriptionId),
-    note: async (delivery: Delivery, outcome: Outcome, { health, probe }: Before): Promise<void> => {
+    note: async (
+      delivery: Delivery,
+      outcome: Outcome,
+      { health, probe }: Before,
+      durationMs: number,
+    ): Promise<void> => {
       const { subscriptionId } = delivery
       if (outcome.kind === 'unreachable' && outcome.reason === 'proxy') return
       if (isTransientFailure(outcome)) {
         failing.set(subscriptionId, true)
         const asked = outcome.kind === 'answered' ? outcome.pauseMs : undefined
         const pauseMs = asked && Math.min(asked, longestPauseMs)
-        if (await store.noteFailure(delivery, probe, { ...resultOf(outcome), pauseMs })) {
+        if (
+          await store.noteFailure(delivery, probe, { ...resultOf(outcome), pauseMs, hung: durationMs >= HANGING_MS })
+        ) {
           opened(subscriptionId, pauseMs)
           await notices.failing(delivery)
         }
-      } else if (health.consecutiveFailures > 0 || failing.has(subscriptionId)) {
+      } else if (health.consecutiveFailures > 0 || health.recentHangs > 0 || failing.has(subscriptionId)) {
         await notices.recovered(delivery)
         await store.noteAnswer(delivery)
         failing.delete(subscriptionId)

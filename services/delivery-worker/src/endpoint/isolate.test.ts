@@ -3,7 +3,7 @@ import { eventually } from '@switchhook/testkit'
 import fc from 'fast-check'
 import { aDelivery } from '../testing/deliveries.ts'
 import { anIsolation, oneTurn } from '../testing/delivering.ts'
-import { laneOf, type Source } from './isolate.ts'
+import { laneOf, type Need, type Source } from './isolate.ts'
 
 const slow = newSubscriptionId()
 const other = newSubscriptionId()
@@ -15,7 +15,8 @@ interface WorldOptions {
   readonly patienceMs?: number
   /** Resolves to whether a delivery is POSTed. */
   readonly look?: (delivery: Delivery) => Promise<boolean>
-  readonly isProbe?: (delivery: Delivery) => boolean
+  /** Of a delivery that is POSTed. */
+  readonly needOf?: (delivery: Delivery) => Need
   readonly mostHanging?: number
   readonly quick?: { readonly most: number; readonly beyondLeast: number }
 }
@@ -26,7 +27,7 @@ function aWorld(
   {
     patienceMs = 1,
     look = async () => true,
-    isProbe = () => false,
+    needOf = () => 'turn',
     mostHanging = 1_000,
     quick = { most: cap, beyondLeast: 0 },
   }: WorldOptions = {},
@@ -48,7 +49,7 @@ function aWorld(
   const run = (delivery: Delivery, source: Source): Promise<void> =>
     isolation.inTurn(delivery, source, {
       look: () => look(delivery),
-      needs: (isPosted) => (isPosted ? (isProbe(delivery) ? 'probe' : 'turn') : 'nothing'),
+      needs: (isPosted) => (isPosted ? needOf(delivery) : 'nothing'),
       giveUpProbe: async () => void givenUp.push(delivery),
       isFresh: () => true,
       work: async (isPosted) => {
@@ -253,62 +254,17 @@ async function endOne(inFlight: ReturnType<typeof aWorld>['inFlight'], isFailure
   await idle()
 }
 
-describe('an endpoint that answers some POSTs and lets others hang', () => {
-  const POSTS = 200
-  /** How long each POST of a run held a place of the due queue, if every `nth` POST is answered and the others end as `others`. */
-  async function heldByDue(nth: number, others: { readonly isFailure: boolean; readonly durationMs: number }) {
-    const { due, fromLane, inFlight, aside } = aWorld(4)
-    let heldMs = 0
-    const post = async (at: number): Promise<number> => {
-      await idle()
-      const isAnswered = at % nth === 0
-      const durationMs = isAnswered ? 5 : others.durationMs
-      inFlight[0]?.end(undefined, !isAnswered && others.isFailure, durationMs)
-      return durationMs
-    }
-    for (let at = 0; at < POSTS; at++) {
-      const moved = aside.length
-      void due(deliveryTo(slow, 1))
-      await idle()
-      if (aside.length === moved) heldMs += await post(at)
-      else {
-        void fromLane(deliveryTo(slow, 1))
-        await post(at)
-      }
-    }
-    return heldMs
-  }
-
-  test.each([1_000_000, 10, 4, 2])('holds a place of the due queue once, if it answers one in %d', async (nth) => {
-    const heldMs = await heldByDue(nth, { isFailure: true, durationMs: 10_000 })
-    expect(heldMs).toBeLessThanOrEqual(10_000 + 5)
+test('the deliveries of an endpoint that has let a POST hang start in its lane, and need a turn there', async () => {
+  const { due, fromLane, aside, of } = aWorld(1, {
+    needOf: ({ subscriptionId }) => (subscriptionId === slow ? 'lane' : 'turn'),
   })
-
-  test('one that fails or answers quickly keeps its place', async () => {
-    expect(await heldByDue(4, { isFailure: true, durationMs: 5 })).toBe(5 * POSTS)
-    expect(await heldByDue(4, { isFailure: false, durationMs: 500 })).toBe((5 * POSTS) / 4 + (500 * POSTS * 3) / 4)
-  })
-
-  test('gets its place back after some answers in a row, and its probe never moves', async () => {
-    const probe = deliveryTo(slow)
-    const { due, fromLane, inFlight, aside, of } = aWorld(4, { isProbe: (delivery) => delivery === probe })
-    void due(deliveryTo(slow))
-    await idle()
-    inFlight[0]?.end(undefined, true, 10_000)
-    await idle()
-    void due(probe)
-    await idle()
-    expect([of(slow), aside.length]).toEqual([1, 0])
-    for (let n = 0; n < 8; n++) {
-      inFlight[0]?.end()
-      await idle()
-      void fromLane(deliveryTo(slow))
-      await idle()
-    }
-    void due(deliveryTo(slow))
-    await idle()
-    expect([of(slow), aside.length]).toEqual([2, 0])
-  })
+  const first = deliveryTo(slow)
+  await due(first)
+  void due(deliveryTo(other))
+  for (let n = 0; n < 2; n++) void fromLane(deliveryTo(slow))
+  await idle()
+  expect(aside).toEqual([[first, laneOf(slow)]])
+  expect([of(slow), of(other)]).toEqual([1, 1])
 })
 
 describe('a tenant that exceeds its share', () => {
@@ -343,7 +299,9 @@ describe('a tenant that exceeds its share', () => {
   })
 
   test('gives up a probe before the probe moves, and makes it from the lane', async () => {
-    const { due, fromLane, aside, givenUp, of } = await beyondShare({ isProbe: (one) => one.subscriptionId === slow })
+    const { due, fromLane, aside, givenUp, of } = await beyondShare({
+      needOf: ({ subscriptionId }) => (subscriptionId === slow ? 'probe' : 'turn'),
+    })
     const probe = deliveryTo(slow, 5)
     await due(probe)
     expect([givenUp, aside]).toEqual([[probe], [[probe, laneOf(slow)]]])

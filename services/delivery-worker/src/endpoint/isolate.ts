@@ -1,8 +1,7 @@
 import { crc32 } from 'node:zlib'
 import { type Delivery, type SubscriptionId, Unavailable } from '@switchhook/contracts'
 import { LANES } from '@switchhook/messaging'
-import { LRUCache } from 'lru-cache'
-import { createTenantShare, HANGING_MS, type TenantShareDeps } from './tenant-share.ts'
+import { createTenantShare, type TenantShareDeps } from './tenant-share.ts'
 import { type Pace, type PostResult, paceAfter, type TurnLimits, turnsAt, turnsWithin } from './turn-limit.ts'
 
 /** Where a delivery was consumed from. */
@@ -20,17 +19,20 @@ export interface IsolationDeps extends TenantShareDeps {
 }
 
 /**
- * What a delivery needs after its look. `nothing`: it is not POSTed. `probe`: a POST that all other deliveries of the
- * endpoint wait for, so it needs no turn.
+ * What a delivery needs after its look. `nothing`: it is not POSTed. `lane`: a turn, in its lane, because its endpoint has
+ * let a POST hang lately. `probe`: a POST that all other deliveries of the endpoint wait for, so it needs no turn.
  */
-export type Need = 'nothing' | 'turn' | 'probe'
+export type Need = 'nothing' | 'turn' | 'lane' | 'probe'
+
+const startsInLane = (need: Need, isBeyondShare: boolean): boolean =>
+  need === 'lane' || (isBeyondShare && need !== 'nothing')
 
 /** What runs in a turn, if it needs one. `Found` is the result of its look. */
 export interface TurnWork<Found> {
   /** Runs before the wait for a turn, so that a delivery that needs none is not delayed. */
   readonly look: () => Promise<Found>
   readonly needs: (found: Found) => Need
-  /** Gives up the probe that the look has claimed, because the delivery moves to a lane. */
+  /** Gives up the probe that the look may have claimed, because the delivery moves to a lane. */
   readonly giveUpProbe?: (found: Found) => Promise<void>
   /** Whether `found` is still valid after the wait for a turn. If not, `look` runs again. */
   readonly isFresh: (found: Found) => boolean
@@ -65,11 +67,6 @@ const TURN_PATIENCE_MS = 250
 /** The share of the turns that only first attempts may take, so that a backlog of retries never starves them. */
 const RESERVED_SHARE = 0.2
 
-/** So many answers in a row show that an endpoint no longer hangs: one that answers one POST in two gives them rarely. */
-const ANSWERS_IN_A_ROW = 8
-/** More endpoints than hang at a time. The one that was asked longest ago is forgotten, and may hang a few times more. */
-const MAX_HANGING = 10_000
-
 /** The prefetch of a lane, in caps. Deliveries that need no turn pass through quickly, so it is more than one. */
 export const LANE_DEPTH = 4
 
@@ -81,10 +78,10 @@ export const laneOf = (subscription: SubscriptionId): number => crc32(subscripti
  * POSTs of each tenant (tenant-share.ts), so that many of them cannot either.
  *
  * Each subscription has `turns.least` turns per worker, and more while its endpoint answers quickly. A delivery that finds
- * none free waits a moment and then moves, once, to a lane. The deliveries of an endpoint that has let a POST hang move there
- * at once, even if it answers other POSTs in between, so that its circuit breaker stays closed. Lanes are consumed at the pace of their subscriptions. A deferred
- * delivery therefore costs one publish and one more delivery by the broker, however long it waits, and it delays only its own
- * lane.
+ * none free waits a moment and then moves, once, to a lane. The deliveries of an endpoint that has let a POST hang lately
+ * move there at once, even if it answers other POSTs in between, so that its circuit breaker stays closed. Lanes are consumed
+ * at the pace of their subscriptions. A deferred delivery therefore costs one publish and one more delivery by the broker,
+ * however long it waits, and it delays only its own lane.
  */
 export function createIsolation(deps: IsolationDeps) {
   const { turns: limits, patienceMs = TURN_PATIENCE_MS, publishToLane, movedToLane, nowMs } = deps
@@ -92,15 +89,6 @@ export function createIsolation(deps: IsolationDeps) {
   const rooms = new Map<SubscriptionId, Room>()
   const share = createTenantShare(deps)
   let isStopping = false
-  /** Endpoints that have let a POST hang, with the answers that are still missing. */
-  const hanging = new LRUCache<SubscriptionId, number>({ max: MAX_HANGING })
-
-  function noteHanging({ subscriptionId }: Delivery, { durationMs, isFailure }: PostResult): void {
-    const missing = hanging.get(subscriptionId)
-    if (isFailure && (missing !== undefined || durationMs >= HANGING_MS)) hanging.set(subscriptionId, ANSWERS_IN_A_ROW)
-    else if (missing === 1) hanging.delete(subscriptionId)
-    else if (missing !== undefined && !isFailure) hanging.set(subscriptionId, missing - 1)
-  }
 
   /** Of the subscriptions that have taken `least` turns or more: how many they are, and their further turns. */
   function beyondLeast(): { readonly full: number; readonly takenBeyond: number } {
@@ -190,16 +178,16 @@ export function createIsolation(deps: IsolationDeps) {
       { look, needs, giveUpProbe, isFresh, work }: TurnWork<Found>,
     ): Promise<void> => {
       const isBeyondShare = source === 'due' && share.isExceededBy(delivery)
-      const startsInLane = isBeyondShare || (source === 'due' && hanging.has(delivery.subscriptionId))
-      let turn = startsInLane ? undefined : take(delivery)
+      let turn = isBeyondShare ? undefined : take(delivery)
       try {
         let found = await look()
-        if (needs(found) === 'probe' && isBeyondShare) {
+        const need = needs(found)
+        if (source === 'due' && startsInLane(need, isBeyondShare)) {
           await giveUpProbe?.(found)
           return await moveToLane(delivery)
         }
-        if (needs(found) === 'turn' && turn === undefined) {
-          turn = startsInLane ? undefined : await wait(delivery, source)
+        if (turn === undefined && (need === 'turn' || need === 'lane')) {
+          turn = await wait(delivery, source)
           if (turn === undefined) return await moveToLane(delivery)
           if (!isFresh(found)) found = await look()
         }
@@ -212,7 +200,6 @@ export function createIsolation(deps: IsolationDeps) {
     },
     /** Adapts the turns and the places of an endpoint to the result of a POST. Call it within the work of the delivery. */
     notePost: (delivery: Delivery, result: PostResult): void => {
-      noteHanging(delivery, result)
       share.ended(delivery)
       share.noteDuration(delivery, result.durationMs)
       const room = roomOf(delivery)

@@ -69,9 +69,9 @@ test('while this worker sees the endpoint fail, every delivery looks', async () 
 })
 
 test.each<[string, EndpointHealth]>([
-  ['has failures', { state: 'closed', consecutiveFailures: 1, openUntilMs: null }],
-  ['is open', { state: 'open', consecutiveFailures: 5, openUntilMs: 9_000 }],
-  ['awaits a probe', { state: 'probing', consecutiveFailures: 5, openUntilMs: 500 }],
+  ['has failures', { state: 'closed', consecutiveFailures: 1, openUntilMs: null, recentHangs: 0 }],
+  ['is open', { state: 'open', consecutiveFailures: 5, openUntilMs: 9_000, recentHangs: 0 }],
+  ['awaits a probe', { state: 'probing', consecutiveFailures: 5, openUntilMs: 500, recentHangs: 0 }],
 ])('no delivery relies on a look at a breaker that %s', async (_what, health) => {
   const { world, admit } = aWorker()
   world.stored = { health, subscription: SUBSCRIPTION }

@@ -44,8 +44,8 @@ function aWorld(outcome: Outcome, change: Change = {}) {
       steps.push(`post ${delivery.url} attempt ${attempt}`)
       return posted(delivery, outcome)
     },
-    publishRetry: async ({ slot, attempt }, waitMs) =>
-      void steps.push(`wait ${waitMs} slot ${slot} attempt ${attempt}`),
+    publishRetry: async ({ slot, attempt, postponed: n }, waitMs) =>
+      void steps.push(`wait ${waitMs} slot ${slot} attempt ${attempt}${n === undefined ? '' : ` postponed ${n}`}`),
     park: async (_delivery, attempt, reason) => {
       attempts.push(attempt)
       steps.push(`park ${reason}`)
@@ -67,28 +67,140 @@ function aWorld(outcome: Outcome, change: Change = {}) {
   return { deliver, deps, steps, attempts }
 }
 
+const withholding = (reason: Withheld): Change => ({ admit: async () => anAdmission(reason) })
 const gone = () => Promise.reject(new Unavailable('redis', 'gone'))
 
 describe('deliver', () => {
-  test('a delivered delivery is settled after the POST', async () => {
-    const { deliver, steps, attempts } = aWorld(ok)
-    await deliver(aDelivery())
-    expect(steps).toEqual([
-      'post https://client.example/hook attempt 1',
-      'settle slot 0 acknowledged',
-      'report acknowledged',
-    ])
-    expect(attempts).toEqual([
-      {
-        run: 1,
-        slot: 0,
-        attempt: 1,
-        at: '2026-01-01T00:00:00.000Z',
-        durationMs: 25,
-        outcome: 'delivered',
-        status: 200,
-      },
-    ])
+  const POST = 'post https://client.example/hook attempt'
+  const at = (time: string) => `2026-01-01T00:00:${time}Z`
+
+  test.each<[string, Partial<Delivery>, Outcome, Change, readonly string[], unknown]>([
+    [
+      'a delivered delivery is settled after the POST',
+      {},
+      ok,
+      {},
+      [`${POST} 1`, 'settle slot 0 acknowledged', 'report acknowledged'],
+      { run: 1, slot: 0, attempt: 1, at: at('00.000'), durationMs: 25, outcome: 'delivered', status: 200 },
+    ],
+    [
+      'a retry is confirmed before the slot is settled',
+      {},
+      down,
+      {},
+      [`${POST} 1`, 'wait 10000 slot 1 attempt 1', `settle slot 0 waiting ${at('10.025')}`, 'report retry'],
+      { outcome: 'refused' },
+    ],
+    [
+      'a second run continues the attempt counter',
+      { run: 2, attempt: 8 },
+      ok,
+      {},
+      [`${POST} 9`, 'settle slot 0 acknowledged', 'report acknowledged'],
+      { run: 2, attempt: 9 },
+    ],
+    [
+      'after the last slot a delivery is parked with the attempt, and then its notice is published',
+      { slot: 1, attempt: 1 },
+      down,
+      {},
+      [`${POST} 2`, 'park exhausted', 'report park', 'notice'],
+      { slot: 1, attempt: 2, outcome: 'refused', status: null },
+    ],
+    [
+      'the excerpt of an error answer is stored with the attempt',
+      {},
+      { kind: 'answered', status: 400, answer: 'no such hook' },
+      {},
+      [`${POST} 1`, 'park rejected', 'report park', 'notice'],
+      { outcome: 'answered', status: 400, answer: 'no such hook' },
+    ],
+    [
+      'a settled slot is not POSTed again, and its notice is repeated',
+      {},
+      ok,
+      { isSettled: async () => true },
+      ['notice'],
+      undefined,
+    ],
+    [
+      'a withdrawn delivery is settled without an attempt',
+      {},
+      ok,
+      withholding({ kind: 'withdrawn' }),
+      ['settle slot 0 withdrawn', 'report withdrawn'],
+      null,
+    ],
+    [
+      'a first attempt that is withdrawn during connecting counts no attempt',
+      {},
+      ok,
+      { post: async () => ({ kind: 'withdrawn' }) },
+      ['settle slot 0 withdrawn', 'report withdrawn'],
+      null,
+    ],
+    [
+      'a delivery that cannot be signed waits',
+      {},
+      ok,
+      withholding({ kind: 'unsignable' }),
+      ['wait 10000 slot 1 attempt 0', `settle slot 0 waiting ${at('10.000')}`, 'report retry'],
+      null,
+    ],
+    [
+      'a last slot that cannot be signed is postponed',
+      { slot: 1 },
+      ok,
+      withholding({ kind: 'unsignable' }),
+      ['wait 30000 slot 2 attempt 0', `settle slot 1 waiting ${at('30.000')}`, 'report postpone'],
+      null,
+    ],
+    [
+      'an endpoint in its cool-down uses up the slot, and the attempt number stays',
+      {},
+      ok,
+      { admit: admitIn('open') },
+      ['wait 10000 slot 1 attempt 0', `settle slot 0 waiting ${at('10.000')}`, 'report retry'],
+      null,
+    ],
+    [
+      'an endpoint whose probe another worker makes uses up the slot',
+      {},
+      ok,
+      { admit: admitIn('probing') },
+      ['wait 10000 slot 1 attempt 0', `settle slot 0 waiting ${at('10.000')}`, 'report retry'],
+      null,
+    ],
+    [
+      'a last slot is parked at the limit of its postponements',
+      { slot: 1, attempt: 1, postponed: 1 },
+      ok,
+      { admit: admitIn('open') },
+      ['park exhausted', 'report park', 'notice'],
+      null,
+    ],
+    [
+      'a last slot is postponed at that limit while another worker makes the probe',
+      { slot: 1, attempt: 1, postponed: 1 },
+      ok,
+      { admit: admitIn('probing') },
+      ['wait 30000 slot 1 attempt 1 postponed 2', `settle slot 1 waiting ${at('30.000')}`, 'report postpone'],
+      null,
+    ],
+    [
+      'a former last slot continues on a schedule that became longer',
+      { slot: 0, postponed: 3 },
+      ok,
+      { admit: admitIn('open') },
+      ['wait 10000 slot 1 attempt 0', `settle slot 0 waiting ${at('10.000')}`, 'report retry'],
+      null,
+    ],
+  ])('%s', async (_name, due, outcome, change, steps, attempt) => {
+    const world = aWorld(outcome, { noticeParked: async () => void world.steps.push('notice'), ...change })
+    await world.deliver(aDelivery(due))
+    expect(world.steps).toEqual(steps)
+    const expected: unknown = attempt === null ? null : expect.objectContaining(attempt ?? {})
+    expect(world.attempts).toEqual(attempt === undefined ? [] : [expected])
   })
 
   test.each([-3_600_000, 3_600_000])(
@@ -111,42 +223,6 @@ describe('deliver', () => {
       expect(results).toEqual([{ durationMs: 25, isFailure: false }])
     },
   )
-
-  test('a retry is confirmed by the broker before the slot is settled', async () => {
-    const { deliver, steps } = aWorld(down)
-    await deliver(aDelivery({ slot: 0, attempt: 0 }))
-    expect(steps).toEqual([
-      'post https://client.example/hook attempt 1',
-      'wait 10000 slot 1 attempt 1',
-      'settle slot 0 waiting 2026-01-01T00:00:10.025Z',
-      'report retry',
-    ])
-  })
-
-  test('a delivery that cannot be signed is not sent: it waits, and no attempt is counted', async () => {
-    const { deliver, steps, attempts } = aWorld(ok, { admit: async () => anAdmission({ kind: 'unsignable' }) })
-    await deliver(aDelivery({ slot: 0, attempt: 0 }))
-    await deliver(aDelivery({ slot: 1, attempt: 0 }))
-    expect(steps).toEqual([
-      'wait 10000 slot 1 attempt 0',
-      'settle slot 0 waiting 2026-01-01T00:00:10.000Z',
-      'report retry',
-      'wait 30000 slot 2 attempt 0',
-      'settle slot 1 waiting 2026-01-01T00:00:30.000Z',
-      'report postpone',
-    ])
-    expect(attempts).toEqual([null, null])
-  })
-
-  test('a first attempt that is withdrawn during connecting counts neither as an attempt nor for the breaker', async () => {
-    const noted: string[] = []
-    const breaker = aBreaker({ note: async () => void noted.push('noted') })
-    const { deliver, steps, attempts } = aWorld(ok, { breaker, post: async () => ({ kind: 'withdrawn' }) })
-    await deliver(aDelivery())
-    expect(steps).toEqual(['settle slot 0 withdrawn', 'report withdrawn'])
-    expect(attempts).toEqual([null])
-    expect(noted).toEqual([])
-  })
 
   /** Delivers with a turn that becomes free after the look, under leases that end 1, 2, 3... ms after the start. */
   async function deliverAfterWait(change: Change) {
@@ -291,38 +367,6 @@ describe('deliver', () => {
     expect(steps.filter((step) => step.startsWith('post'))).toHaveLength(2)
   })
 
-  test('after the last slot a delivery is parked with the attempt', async () => {
-    const { deliver, steps, attempts } = aWorld(down)
-    await deliver(aDelivery({ slot: 1, attempt: 1 }))
-    expect(steps).toEqual(['post https://client.example/hook attempt 2', 'park exhausted', 'report park'])
-    expect(attempts).toMatchObject([{ slot: 1, attempt: 2, outcome: 'refused', status: null }])
-  })
-
-  test('the excerpt of an error answer is stored with the attempt', async () => {
-    const { deliver, attempts } = aWorld({ kind: 'answered', status: 400, answer: 'no such hook' })
-    await deliver(aDelivery())
-    expect(attempts).toMatchObject([{ outcome: 'answered', status: 400, answer: 'no such hook' }])
-  })
-
-  test('a second run continues the attempt counter', async () => {
-    const { deliver, steps } = aWorld(ok)
-    await deliver(aDelivery({ run: 2, slot: 0, attempt: 8 }))
-    expect(steps[0]).toBe('post https://client.example/hook attempt 9')
-  })
-
-  test('a slot that is settled is not POSTed again', async () => {
-    const { deliver, steps } = aWorld(ok, { isSettled: async () => true })
-    await deliver(aDelivery())
-    expect(steps).toEqual([])
-  })
-
-  test('a withdrawn delivery is settled without a POST or an attempt', async () => {
-    const { deliver, steps, attempts } = aWorld(ok, { admit: async () => anAdmission({ kind: 'withdrawn' }) })
-    await deliver(aDelivery())
-    expect(steps).toEqual(['settle slot 0 withdrawn', 'report withdrawn'])
-    expect(attempts).toEqual([null])
-  })
-
   test.each<[string, Outcome, Change]>([
     ['the ledger cannot be read', ok, { isSettled: gone }],
     ['the subscription cannot be read', ok, { admit: gone }],
@@ -361,17 +405,6 @@ describe('deliver', () => {
   })
 
   describe('an endpoint in its cool-down', () => {
-    test('is not contacted: the slot is used up, the attempt number stays, the next slot is waited for', async () => {
-      const { deliver, steps, attempts } = aWorld(ok, { admit: admitIn('open') })
-      await deliver(aDelivery({ slot: 0, attempt: 0 }))
-      expect(steps).toEqual([
-        'wait 10000 slot 1 attempt 0',
-        'settle slot 0 waiting 2026-01-01T00:00:10.000Z',
-        'report retry',
-      ])
-      expect(attempts).toEqual([null])
-    })
-
     test('postpones the last slot for one cool-down and then for longer waits, and settles each postponement', async () => {
       const waits: [number, number | undefined][] = []
       const named: unknown[] = []
@@ -398,32 +431,6 @@ describe('deliver', () => {
         [300_000, 3],
       ])
       expect(named).toEqual(published)
-    })
-
-    test('parks a last slot without an attempt, as exhausted, at the limit of its postponements', async () => {
-      const parked: unknown[] = []
-      const { deliver, steps } = aWorld(ok, {
-        admit: admitIn('open'),
-        park: async (_delivery, attempt, reason) => void parked.push({ attempt, reason }),
-        noticeParked: async () => void steps.push('notice'),
-      })
-      await deliver(aDelivery({ slot: 1, attempt: 1, postponed: 1 }))
-      expect(parked).toEqual([{ attempt: null, reason: 'exhausted' }])
-      expect(steps).toEqual(['report park', 'notice'])
-    })
-
-    test('postpones a last slot at that limit while another worker makes the probe', async () => {
-      const { deliver, steps } = aWorld(ok, { admit: admitIn('probing') })
-      await deliver(aDelivery({ slot: 1, attempt: 1, postponed: 1 }))
-      expect(steps).toContain('wait 30000 slot 1 attempt 1')
-    })
-
-    test('continues a former last slot on a schedule that became longer, as one that was never postponed', async () => {
-      const sent: Delivery[] = []
-      const { deliver } = aWorld(ok, { admit: admitIn('open'), publishRetry: async (next) => void sent.push(next) })
-      await deliver(aDelivery({ slot: 0, postponed: 3 }))
-      expect(sent).toMatchObject([{ slot: 1 }])
-      expect(sent[0]).not.toHaveProperty('postponed')
     })
 
     test('is contacted by the worker that claims the probe, which reports the outcome', async () => {
@@ -474,12 +481,6 @@ describe('deliver', () => {
       expect([released, steps]).toEqual([['the probe'], []])
     })
 
-    test('is not contacted without the probe', async () => {
-      const { deliver, steps } = aWorld(ok, { admit: admitIn('probing') })
-      await deliver(aDelivery())
-      expect(steps[0]).toBe('wait 10000 slot 1 attempt 0')
-    })
-
     test('costs no probe for a message that is settled or withdrawn', async () => {
       const claims: string[] = []
       const probing = aBreaker({
@@ -494,6 +495,13 @@ describe('deliver', () => {
       const withdrawn = anAdmission({ kind: 'withdrawn' }, { health: { ...HEALTHY, state: 'probing' } })
       await aWorld(ok, { breaker: probing, admit: async () => withdrawn }).deliver(aDelivery())
       expect(claims).toEqual([])
+    })
+
+    test('learns nothing from a first attempt that is withdrawn during connecting', async () => {
+      let noted = 0
+      const breaker = aBreaker({ note: async () => void noted++ })
+      await aWorld(ok, { breaker, post: async () => ({ kind: 'withdrawn' }) }).deliver(aDelivery())
+      expect(noted).toBe(0)
     })
 
     test('gets an outcome once, however often the message comes back', async () => {
@@ -588,17 +596,6 @@ describe('the notice of a parked delivery', () => {
   const rejected: Outcome = { kind: 'answered', status: 400 }
   const away = () => Promise.reject(new Unavailable('rabbitmq', 'away'))
 
-  test('is published after the delivery is parked and before its message is acknowledged', async () => {
-    const world = aWorld(rejected)
-    const { deliver } = aWorld(rejected, {
-      park: async () => void world.steps.push('park'),
-      noticeParked: async () => void world.steps.push('notice'),
-      listener: notifyAll([{ concluded: () => void world.steps.push('report') }]),
-    })
-    await deliver(aDelivery())
-    expect(world.steps).toEqual(['park', 'report', 'notice'])
-  })
-
   test('is published when the message comes back, without a POST, by the same or another worker', async () => {
     for (const isSameWorker of [true, false]) {
       let isSettled = false
@@ -626,14 +623,6 @@ describe('the notice of a parked delivery', () => {
       isAway = false
       await (isSameWorker ? first : aWorld(rejected, change)).deliver(delivery)
       expect(steps).toEqual(['post', 'report', 'notice'])
-    }
-  })
-
-  test('is not published for a delivered or waiting delivery', async () => {
-    for (const outcome of [ok, down]) {
-      const { deliver, steps } = aWorld(outcome, { noticeParked: () => Promise.reject(new Error('asked')) })
-      await deliver(aDelivery())
-      expect(steps.at(-1)).toMatch(/^report/)
     }
   })
 })

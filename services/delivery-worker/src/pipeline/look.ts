@@ -45,7 +45,9 @@ export async function look({ deliveries, admit, breaker }: LookDeps, at: At<'due
 /** A probe needs no turn: it is the one POST that decides about all the others. */
 export function needOf(looked: Looked): Need {
   if (looked.kind !== 'admitted') return 'nothing'
-  return looked.before.probe === undefined ? 'turn' : 'probe'
+  const { probe, health } = looked.before
+  if (probe !== undefined) return 'probe'
+  return health.recentHangs > 0 ? 'lane' : 'turn'
 }
 
 export async function giveUpProbe(

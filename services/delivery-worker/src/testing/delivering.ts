@@ -8,7 +8,7 @@ import type { Posted } from '../http/post-under-lease.ts'
 import { createPipeline, type PipelineDeps } from '../pipeline/deliver.ts'
 import { notifyAll } from '../reporting/listener.ts'
 
-export const HEALTHY: EndpointHealth = { state: 'closed', consecutiveFailures: 0, openUntilMs: null }
+export const HEALTHY: EndpointHealth = { state: 'closed', consecutiveFailures: 0, openUntilMs: null, recentHangs: 0 }
 export const ok: Outcome = { kind: 'delivered', status: 200 }
 export const down: Outcome = { kind: 'unreachable', reason: 'refused' }
 

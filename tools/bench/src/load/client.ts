@@ -53,15 +53,21 @@ interface SubscriptionOptions {
   readonly [furtherField: string]: unknown
 }
 
-/** Creates a subscription for each url, until the part is over. */
+/**
+ * Creates a subscription for each url, until the part is over.
+ * @param settingsOf further settings of the nth
+ */
 export async function subscribe(
   part: Bench,
   urls: readonly string[],
   { tenant, eventType = 'call.status', ...settings }: SubscriptionOptions = {},
+  settingsOf: (n: number) => object = () => ({}),
 ): Promise<void> {
   const api = await openApi(part, AT_ONCE, tenant)
   const created = await Promise.all(
-    urls.map((url) => api.post('/api/v1/webhooks/subscriptions', { url, eventTypes: [eventType], ...settings })),
+    urls.map((url, n) =>
+      api.post('/api/v1/webhooks/subscriptions', { url, eventTypes: [eventType], ...settings, ...settingsOf(n) }),
+    ),
   )
   part.defer(() => Promise.all(created.map(({ id }) => api.delete(`/api/v1/webhooks/subscriptions/${String(id)}`))))
 }

@@ -4,9 +4,18 @@ import { startChild } from '../processes/child.ts'
 
 /**
  * `quick`: 204 immediately. `hang`: never answers. `endless`: 200 and a body without end. `bomb`: 50 KB of gzip that are 50 MB.
- * `headers`: 60 KB of headers. `drip`: one byte a second.
+ * `headers`: 60 KB of headers. `drip`: one byte a second. `one in 4`: answers so often, and hangs otherwise.
  */
-export type Behaviour = 'quick' | 'hang' | 'endless' | 'bomb' | 'headers' | 'drip'
+export type Behaviour =
+  | 'quick'
+  | 'hang'
+  | 'one in 2'
+  | 'one in 4'
+  | 'one in 10'
+  | 'endless'
+  | 'bomb'
+  | 'headers'
+  | 'drip'
 
 /** A first POST: when its event was published, and how many ms later it was there. */
 export type Arrival = readonly [sentAtMs: number, latencyMs: number]

@@ -16,9 +16,18 @@ const BOMB = gzipSync(Buffer.alloc(50 * 2 ** 20))
 /** More header bytes than any client reads. */
 const HUGE_HEADER = 'x'.repeat(60_000)
 
+const oneIn =
+  (count: number) =>
+  (response: ServerResponse): void => {
+    if (Math.random() < 1 / count) ANSWERS.quick(response)
+  }
+
 const ANSWERS: Readonly<Record<Behaviour, (response: ServerResponse) => void>> = {
   quick: (response) => response.writeHead(204).end(),
   hang: () => {},
+  'one in 2': oneIn(2),
+  'one in 4': oneIn(4),
+  'one in 10': oneIn(10),
   endless: (response) => {
     response.writeHead(200, { 'content-type': 'text/plain' })
     const write = (): void => {

@@ -150,6 +150,32 @@ export const TABLES: { readonly [Name in FigureName]: (figure: Figures[Name]) =>
       ]),
     ),
   ],
+  sweep: ({ perSecond, rows }) => [
+    table(
+      [`p99 of another tenant, ms; ${perSecond} deliveries a second to`, 'all answer', 'they answer like this'],
+      rows.map(({ endpoints, answers, quiet, beside, ratio }) => [
+        `${endpoints} endpoints: ${answers}`,
+        quiet.p99Ms,
+        `${beside.p99Ms} (${ratio} ×)`,
+      ]),
+    ),
+  ],
+  harm: ({ limitsMib, rows }) => [
+    table(
+      [
+        'beside',
+        "another tenant's deliveries, p99, ms",
+        'its requests, p99, ms',
+        ...Object.entries(limitsMib).map(([part, mib]) => `${part}, most MiB (chart: ${mib})`),
+      ],
+      rows.map(({ harm, deliveries, requests, mostMib }) => [
+        harm,
+        deliveries.p99Ms,
+        requests.p99Ms,
+        ...Object.values(mostMib),
+      ]),
+    ),
+  ],
   fairness: ({ events, perEvent, alone, hanging, bursts }) => [
     table(
       ['other tenants', 'publishing the burst took', 'observed', ...LATENCY],

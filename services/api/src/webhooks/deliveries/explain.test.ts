@@ -23,11 +23,12 @@ const subscription = aSubscription({
 
 const filtered = { ...subscription, filter: { 'call.status': { state: [3, 7] } } }
 
-const healthy: EndpointHealth = { state: 'closed', consecutiveFailures: 0, openUntilMs: null }
+const healthy: EndpointHealth = { state: 'closed', consecutiveFailures: 0, openUntilMs: null, recentHangs: 0 }
 const open: EndpointHealth = {
   state: 'open',
   consecutiveFailures: 5,
   openUntilMs: Date.parse('2026-11-20T12:01:00.000Z'),
+  recentHangs: 0,
 }
 const probing: EndpointHealth = { ...open, state: 'probing' }
 

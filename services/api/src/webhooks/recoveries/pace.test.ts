@@ -5,14 +5,14 @@ const NOW_MS = 1_000_000
 const HEALTHY: Conditions = {
   isEnabled: true,
   isPaused: false,
-  health: { state: 'closed', consecutiveFailures: 0, openUntilMs: null },
+  health: { state: 'closed', consecutiveFailures: 0, openUntilMs: null, recentHangs: 0 },
   unansweredMs: null,
   mostPerSecond: 50,
   stalledMs: 0,
   nowMs: NOW_MS,
 }
 const health = (state: 'open' | 'probing' | 'closed', openUntilMs: number | null) => ({
-  health: { state, consecutiveFailures: 5, openUntilMs },
+  health: { state, consecutiveFailures: 5, openUntilMs, recentHangs: 0 },
 })
 
 test.each<[string, number, Partial<Conditions>, number, number, number]>([
@@ -73,6 +73,7 @@ const conditions = fc.record({
     state: fc.constantFrom('closed' as const, 'open' as const, 'probing' as const),
     consecutiveFailures: fc.nat(9),
     openUntilMs: fc.option(fc.integer({ min: NOW_MS - 60_000, max: NOW_MS + 60_000 })),
+    recentHangs: fc.constant(0),
   }),
   unansweredMs: fc.option(fc.nat(90_000)),
   stalledMs: fc.nat(90_000),

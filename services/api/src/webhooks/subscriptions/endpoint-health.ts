@@ -66,6 +66,7 @@ export const HEALTHY: Health = {
   state: 'closed',
   consecutiveFailures: 0,
   openUntilMs: null,
+  recentHangs: 0,
   successAtMs: null,
   failureAtMs: null,
   failure: null,
