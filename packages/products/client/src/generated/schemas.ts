@@ -427,7 +427,7 @@ export interface Schemas {
     retryWaitsMs: number[];
     /** When an endpoint is not contacted for a while. */
     breaker: {
-      /** Transient failures in a row that begin a cool-down. */
+      /** Transient failures in a row that begin a cool-down. As many also do that took over a second, among twice as many results. */
       failures: number;
       /** The length of a cool-down in ms. */
       cooldownMs: number;
@@ -523,7 +523,7 @@ export interface Schemas {
     eventType: "webhook.endpoint.failing";
     data: Schemas["EndpointFailing"];
   };
-  /** The state of the endpoint. After 5 transient failures in a row it gets a cool-down of 30 s (both are defaults): deliveries and tests (`…/test`) that fall due wait for their next slot. After the cool-down one attempt decides whether another begins. A receiver check (`…/check`) ignores the cool-down and does not end it. A failing endpoint is never disabled. */
+  /** The state of the endpoint. After 5 transient failures in a row, or 5 of its last 10 results that failed after more than a second, it gets a cool-down of 30 s (these are defaults): deliveries and tests (`…/test`) that fall due wait for their next slot. After the cool-down one attempt decides whether another begins. A receiver check (`…/check`) ignores the cool-down and does not end it. A failing endpoint is never disabled. */
   EndpointHealth: {
     /** `closed`: deliveries are sent normally. `open`: the endpoint is in a cool-down. `probing`: the cool-down is over, and the next attempt decides whether another begins. */
     state: "closed" | "open" | "probing";

@@ -11,7 +11,10 @@ const policySchema = completeComponent('DeliveryPolicy', 'How this installation 
     { examples: [[10_000, 60_000, 300_000, 1_800_000, 7_200_000, 14_400_000, 21_600_000]] },
   ),
   breaker: completeObject('When an endpoint is not contacted for a while.', {
-    failures: count('Transient failures in a row that begin a cool-down.', 5),
+    failures: count(
+      'Transient failures in a row that begin a cool-down. As many also do that took over a second, among twice as many results.',
+      5,
+    ),
     cooldownMs: count('The length of a cool-down in ms.', 30_000),
   }),
   retention: completeObject('How long deliveries and events are kept.', {
