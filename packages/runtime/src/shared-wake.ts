@@ -4,6 +4,8 @@ const WAKE_MS = 50
 export const RARE_WAKE_MS = 2 * WAKE_MS
 /** Timers count whole milliseconds from another start, so one of `n` can be early by almost 1. */
 const ROUNDING_MS = 1
+/** A timer that is so late belongs to another clock (tests), or the process stood still. */
+const STALE_MS = 1_000
 
 interface Waiting {
   /** By `performance.now()`. */
@@ -12,6 +14,8 @@ interface Waiting {
 }
 
 let waiting: Waiting[] = []
+/** The only one, so that a busy process does not gather timers. */
+let timer: NodeJS.Timeout | undefined
 let wakesAtMs = Infinity
 
 /**
@@ -30,12 +34,13 @@ export function atSharedWake(act: () => void, everyMs: number = WAKE_MS): void {
 export const sharedWake = (everyMs?: number): Promise<void> => new Promise((resolve) => atSharedWake(resolve, everyMs))
 
 function wakeAt(atMs: number, now: number): void {
-  // A timer in the past, or far ahead, is one of another clock (tests), or is late: one more does no harm.
-  const isSet = wakesAtMs > now && wakesAtMs - now <= RARE_WAKE_MS && wakesAtMs <= atMs
+  // One that is a little late runs soon, and then sets the next one.
+  const isSet = wakesAtMs <= atMs && now - wakesAtMs < STALE_MS
   if (isSet) return
+  clearTimeout(timer)
   wakesAtMs = atMs
   // oxlint-disable-next-line no-restricted-globals -- gathers work: no answer is awaited
-  setTimeout(wake, Math.ceil(atMs - now) + ROUNDING_MS)
+  timer = setTimeout(wake, Math.ceil(atMs - now) + ROUNDING_MS)
 }
 
 function wake(): void {

@@ -39,7 +39,7 @@ export async function startFanout(service: Service<FanoutConfig>): Promise<Runni
   const logBuffer = createLogBuffer({
     writes: [
       ...(isLogOn ? [(events: readonly LoggedEvent[]) => deliveryLog.write(events)] : []),
-      // The journal last: one connection keeps the order, so the live stream shows no event that cannot be explained yet.
+      // The journal last: while it is behind, the live stream shows no event that cannot be explained yet.
       (events) => journal.append(events),
     ],
     dropped: createLogMeter(metrics),

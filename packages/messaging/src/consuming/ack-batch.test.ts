@@ -28,9 +28,9 @@ class Broker {
 
 const message = (deliveryTag: number) => ({ fields: { deliveryTag } }) as Message
 
-function given(count: number, hold?: AckHold, many = 1) {
+function given(count: number, hold?: AckHold, prefetch = 1) {
   const broker = new Broker()
-  const batch = createAckBatch(broker.channel(), many, hold)
+  const batch = createAckBatch(broker.channel(), prefetch, hold)
   const messages = Array.from({ length: count }, (_, i) => message(i + 1))
   for (const { fields } of messages) broker.outstanding.add(fields.deliveryTag)
   for (const each of messages) batch.taken(each)
@@ -70,13 +70,21 @@ describe('acknowledgements that may wait', () => {
   afterEach(() => jest.useRealTimers())
 
   test('a few wait for the shared wake-up, many are sent sooner', () => {
-    const [few, many] = [given(3, undefined, 3), given(3, undefined, 3)]
+    const [few, many] = [given(3, undefined, 24), given(3, undefined, 24)]
     for (const message of few.messages.slice(1)) few.batch.done(message)
     for (const message of many.messages) many.batch.done(message)
     jest.advanceTimersByTime(5)
     expect([few.broker.acked, many.broker.acked]).toEqual([[], [1, 2, 3]])
     jest.advanceTimersByTime(150)
     expect(few.broker.acked).toEqual([2, 3])
+  })
+
+  test('few are sent sooner if messages in flight leave the broker little room', () => {
+    const { broker, batch, messages } = given(22, undefined, 24)
+    batch.done(messages[0] ?? message(0))
+    batch.done(messages[1] ?? message(0))
+    jest.advanceTimersByTime(5)
+    expect(broker.acked).toEqual([1, 2])
   })
 
   test('one ack covers messages that ended in any order, once the earlier ones have ended', () => {

@@ -3,6 +3,8 @@ import { type Channel, IllegalOperationError, type Message } from 'amqplib'
 
 /** How long acknowledgements are gathered once there are many, so that the broker soon sends further messages. */
 const GATHER_MANY_MS = 5
+/** Of the prefetch. Until they are sent, their messages count towards those that the broker sends. */
+const MANY = 1 / 8
 
 /** How long acknowledgements wait for those of earlier messages. */
 export interface AckHold {
@@ -24,11 +26,11 @@ export type AckBatch = ReturnType<typeof createAckBatch>
  * oldest that is still in flight. A quorum queue writes each ack into its log and accepts 32 at a time from a channel.
  * Further ones wait in the channel and are lost when it closes (rabbit_fifo_client). The broker redelivers a message whose
  * ack is lost. Every message of the channel must be registered with `taken`, or a `multiple` ack would cover it too early.
- * @param many this many acks do not wait for the next shared wake-up (`RARE_WAKE_MS`). Until then their messages count towards those
- *   that the broker sends
+ * @param prefetch of the channel. Many acks do not wait for the next shared wake-up (`RARE_WAKE_MS`): an eighth of it, or half of what
+ *   messages in flight leave of it
  * @param hold absent: an ack does not wait for earlier messages, which may take long
  */
-export function createAckBatch(channel: Channel, many: number, hold: AckHold = { holdMs: 0, most: 0 }) {
+export function createAckBatch(channel: Channel, prefetch: number, hold: AckHold = { holdMs: 0, most: 0 }) {
   /** Delivery tags of the messages in flight. They arrive in ascending order, so the first one is the lowest. */
   const inFlight = new Set<number>()
   /** In the order of their ends. */
@@ -72,6 +74,7 @@ export function createAckBatch(channel: Channel, many: number, hold: AckHold = {
       inFlight.delete(message.fields.deliveryTag)
       ended.push({ message, doneAt: performance.now() })
       gathered += 1
+      const many = Math.min(prefetch * MANY, (prefetch - inFlight.size) / 2)
       // oxlint-disable-next-line no-restricted-globals -- gathers acknowledgements: no answer is awaited
       if (gathered >= many) gathering ??= setTimeout(() => send(hold), GATHER_MANY_MS)
       else if (!isWaiting) {

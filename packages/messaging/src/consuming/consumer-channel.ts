@@ -29,9 +29,6 @@ export interface Sighting {
 /** Of the unacknowledged messages that the broker allows, those that are handled and whose acknowledgements wait. */
 const MAX_HELD = 0.25
 
-/** Of these messages, the acknowledgements that do not wait for the next shared wake-up. */
-const MANY_ACKS = 0.125
-
 /** How long the broker may take to close a channel that was given up, as a multiple of `answerMs`. */
 const ANSWERS_TO_ABANDON = 3
 
@@ -64,7 +61,7 @@ export class ConsumerChannel {
     this.session = session
     this.#channel = channel
     this.#options = options
-    this.#acks = createAckBatch(channel, options.concurrency * MANY_ACKS, {
+    this.#acks = createAckBatch(channel, options.concurrency, {
       holdMs: options.holdAcksMs,
       most: options.concurrency * MAX_HELD,
     })

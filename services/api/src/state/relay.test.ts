@@ -55,6 +55,13 @@ function relayUnderTest(
   return { relay, state }
 }
 
+test('passes do not wait for the marks of earlier ones', async () => {
+  const { state } = relayUnderTest(async () => {}, entries(600))
+  await eventually(() => expect(state.waiting).toHaveLength(0))
+  expect(state.marks).toBeLessThanOrEqual(1)
+  await eventually(() => expect(state.sent).toHaveLength(600))
+})
+
 describe('the events of commits', () => {
   test('of one tick are published in order, and marked together once confirmed', async () => {
     const published: PlatformEvent[] = []

@@ -10,7 +10,7 @@ interface RelayDeps {
   readonly log: Pick<Logger, 'info' | 'warn'>
 }
 
-/** Events of a pass, which are published in parallel. The next pass starts when all of them are confirmed. */
+/** Events of a pass, which are published in parallel. The next pass starts when all of them are confirmed; it does not wait for their marks. */
 const BATCH = 128
 /** Bounds the memory. Commits beyond it leave their events in the outbox. */
 const MAX_IN_PROGRESS = 1_000
@@ -28,7 +28,8 @@ const LAST_RETRY_MS = 2_000
 export function startRelay({ outbox, publish, log }: RelayDeps): Relay & { readonly stop: () => Promise<void> } {
   const confirmed: OutboxEntry[] = []
   const unsent: OutboxEntry[] = []
-  const sending = new Set<Promise<unknown>>()
+  /** Publishes and marks that `stop` waits for. */
+  const inFlight = new Set<Promise<unknown>>()
   let inProgress = 0
   /** Passes in a row that failed; 1 also if an event of a commit could not be published. */
   let failures = 0
@@ -50,7 +51,7 @@ export function startRelay({ outbox, publish, log }: RelayDeps): Relay & { reado
       failed(error)
       unsent.push(entry)
     }
-    if (!isSettling) await settle()
+    if (!isSettling) void track(settle())
   }
 
   /** Marks the confirmed events in one call for each wake-up, and gives the others back. After a crash they are published again. */
@@ -80,15 +81,19 @@ export function startRelay({ outbox, publish, log }: RelayDeps): Relay & { reado
 
   function take(entries: readonly OutboxEntry[]): Promise<unknown> {
     inProgress += entries.length
-    const sent = Promise.all(entries.map(send))
-    sending.add(sent)
-    void sent.finally(() => sending.delete(sent))
-    return sent
+    return track(Promise.all(entries.map(send)))
+  }
+
+  function track(work: Promise<unknown>): Promise<unknown> {
+    inFlight.add(work)
+    void work.finally(() => inFlight.delete(work))
+    return work
   }
 
   const poll = startPoll(POLL_MS, async () => {
     const room = MAX_IN_PROGRESS - inProgress
-    if (room <= 0) return undefined
+    // The next mark makes room.
+    if (room <= 0) return RARE_WAKE_MS
     const before = failures
     hasFailed = false
     let count = 0
@@ -119,7 +124,7 @@ export function startRelay({ outbox, publish, log }: RelayDeps): Relay & { reado
     async stop() {
       isStopping = true
       await poll.stop()
-      while (sending.size > 0) await Promise.all(sending)
+      while (inFlight.size > 0) await Promise.all(inFlight)
     },
   }
 }

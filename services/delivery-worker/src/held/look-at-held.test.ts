@@ -1,4 +1,10 @@
-import { type Delivery, type DeliveryId, newSubscriptionId, type Subscription } from '@switchhook/contracts'
+import {
+  type Delivery,
+  type DeliveryId,
+  newSubscriptionId,
+  type Subscription,
+  Unavailable,
+} from '@switchhook/contracts'
 import type { EndpointHealth, HeldEntry } from '@switchhook/store'
 import { aSubscription, silentLog } from '@switchhook/testkit'
 import { aDelivery } from '../testing/deliveries.ts'
@@ -104,6 +110,22 @@ function aWorker(subscriptions = 1, others?: Partial<Subscription>) {
     },
   }
 }
+
+test('leases end although RabbitMQ cannot take the notice of a limit', async () => {
+  let lapsesAtMs: number | null = START_MS - 1
+  const look = createLookAtHeld({
+    ...depsOf(aSubscription(), {
+      next: async () => ({ nowMs: START_MS, dueAtMs: null, lapsesAtMs }),
+      lapsed: async () => {
+        lapsesAtMs = null
+        return []
+      },
+    }),
+    noticeLimit: () => Promise.reject(new Unavailable('rabbitmq', 'away')),
+  })
+  await look()
+  expect(lapsesAtMs).toBeNull()
+})
 
 test('a resumed subscription gets 100 in the first second, then twice as many each second, up to 2,000', async () => {
   const worker = aWorker()

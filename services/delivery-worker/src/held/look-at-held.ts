@@ -77,16 +77,21 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
   async function lookAt(look: HeldLook, readBudget: () => Promise<Budget>): Promise<number | null> {
     const { tenant, subscriptionId: id } = look
     const endpoint = await deps.endpoint(look)
+    let plan = planLook(endpoint, await held.next(id))
+    if (plan.kind === 'end-leases') {
+      await endLeases(look)
+      plan = planLook(endpoint, await held.next(id))
+    }
+    // Needs RabbitMQ, which the end of a lease does not wait for.
     await deps.noticeLimit(tenant)
-    const plan = planLook(endpoint, await held.next(id))
     // The next release begins slowly.
     if (plan.kind === 'wait' || plan.kind === 'withdraw') paces.delete(id)
     switch (plan.kind) {
       case 'end':
       case 'wait':
-        return plan.nextInMs
+      // More are over than one look ends.
       case 'end-leases':
-        return await endLeases(look).then(() => plan.nextInMs)
+        return plan.nextInMs
       case 'withdraw':
         return (await withdraw(id, await readBudget())) ? plan.nextInMs : TICK_MS
       case 'pass-on':

@@ -5,8 +5,8 @@ import type { LoggedEvent } from '@switchhook/store'
 
 export interface LogBufferDeps {
   /**
-   * Begun in this order with the same events, so that they share a write to Redis, and repeated while the store is away. If
-   * one refuses the events, the others still get them.
+   * Called one after the other with the same events, and repeated while the store is away. If one refuses the events, the
+   * next ones still get them.
    */
   readonly writes: readonly ((events: readonly LoggedEvent[]) => Promise<void>)[]
   /** Called with the number of entries (events and their deliveries) that the log will not contain. */
@@ -82,11 +82,16 @@ export function createLogBuffer(deps: LogBufferDeps, limits = LIMITS) {
     writing = undefined
   }
 
-  /** @throws Unavailable if a write was not carried out, or else the first refusal, after every write has ended */
+  /** @throws the first refusal, after every write was tried; `Unavailable` at once */
   async function writeAll(batch: readonly LoggedEvent[]): Promise<void> {
-    const ended = await Promise.allSettled(deps.writes.map((write) => write(batch)))
-    const failures: unknown[] = ended.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
-    if (failures.length > 0) throw failures.find((error) => error instanceof Unavailable) ?? failures[0]
+    const refusals: unknown[] = []
+    for (const write of deps.writes) {
+      await write(batch).catch((error: unknown) => {
+        if (error instanceof Unavailable) throw error
+        refusals.push(error)
+      })
+    }
+    if (refusals.length > 0) throw refusals[0]
   }
 
   const gathered = createBatch({
