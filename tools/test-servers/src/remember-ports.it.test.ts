@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from './process/free-port.ts'
 import { rememberPorts } from './remember-ports.ts'
 
 let folder: string
@@ -21,6 +22,12 @@ test('reuses a port while it is free and gives each name its own', async () => {
   const first = await rememberPorts(file(), { one: 0, two: 0 })
   expect(first.one).not.toBe(first.two)
   await expect(rememberPorts(file(), { one: 0, two: 0 })).resolves.toEqual(first)
+})
+
+test('gives no port twice, although nothing listens on it yet', async () => {
+  const ports = new Set<number>()
+  for (let n = 0; n < 1_000; n++) ports.add(await freePort())
+  expect(ports.size).toBe(1_000)
 })
 
 const EPHEMERAL = '/proc/sys/net/ipv4/ip_local_port_range'
