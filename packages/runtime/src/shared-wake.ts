@@ -4,8 +4,6 @@ const WAKE_MS = 50
 export const RARE_WAKE_MS = 2 * WAKE_MS
 /** Timers count whole milliseconds from another start, so one of `n` can be early by almost 1. */
 const ROUNDING_MS = 1
-/** A timer that is so late belongs to another clock (tests), or the process stood still. */
-const STALE_MS = 1_000
 
 interface Waiting {
   /** By `performance.now()`. */
@@ -14,7 +12,7 @@ interface Waiting {
 }
 
 let waiting: Waiting[] = []
-/** The only one, so that a busy process does not gather timers. */
+/** The last one that was set. Earlier ones that are late run once, and set no others while this one waits. */
 let timer: NodeJS.Timeout | undefined
 let wakesAtMs = Infinity
 
@@ -34,17 +32,17 @@ export function atSharedWake(act: () => void, everyMs: number = WAKE_MS): void {
 export const sharedWake = (everyMs?: number): Promise<void> => new Promise((resolve) => atSharedWake(resolve, everyMs))
 
 function wakeAt(atMs: number, now: number): void {
-  // One that is a little late runs soon, and then sets the next one.
-  const isSet = wakesAtMs <= atMs && now - wakesAtMs < STALE_MS
+  // A timer in the past is late, or it is one of another clock (tests), as is one far ahead.
+  const isSet = wakesAtMs > now && wakesAtMs - now <= RARE_WAKE_MS && wakesAtMs <= atMs
   if (isSet) return
-  clearTimeout(timer)
   wakesAtMs = atMs
   // oxlint-disable-next-line no-restricted-globals -- gathers work: no answer is awaited
-  timer = setTimeout(wake, Math.ceil(atMs - now) + ROUNDING_MS)
+  const own = setTimeout(() => wake(own), Math.ceil(atMs - now) + ROUNDING_MS)
+  timer = own
 }
 
-function wake(): void {
-  wakesAtMs = Infinity
+function wake(own: NodeJS.Timeout): void {
+  if (own === timer) wakesAtMs = Infinity
   const now = performance.now()
   const isDue = ({ dueAtMs }: Waiting): boolean => dueAtMs <= now
   const due = waiting.filter(isDue)
