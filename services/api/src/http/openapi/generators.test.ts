@@ -149,6 +149,14 @@ test('no value has one of several scalar types', () => {
   }
 })
 
+test('an integer that does not fit 32 bits says so', () => {
+  const large = inAnswers.filter(([, { type, examples = [] }]) => {
+    return type === 'integer' && (examples as number[]).some((example) => example > 2 ** 31 - 1)
+  })
+  expect(large.length).toBeGreaterThan(0)
+  for (const [at, { format }] of large) expect([at, format]).toEqual([at, 'int64'])
+})
+
 test('no field of a request is required because of a default', () => {
   expect(inRequests.filter(([, schema]) => 'default' in schema)).toEqual([])
 })

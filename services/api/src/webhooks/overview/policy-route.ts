@@ -3,6 +3,10 @@ import { type RouteOf, reads } from '../../http/route.ts'
 import { completeComponent, completeObject, count, list, orNull } from '../../http/schema.ts'
 import type { WebhookParts } from '../stores.ts'
 
+/** A time that can be longer than 24 days, which in ms does not fit the 32 bits that generators give to an integer. */
+const days = (description: string, exampleMs: number) =>
+  ({ ...count(description, exampleMs), format: 'int64' }) as const
+
 const policySchema = completeComponent('DeliveryPolicy', 'How this installation delivers.', {
   deliveryTimeoutMs: count('The deadline of one attempt in ms.', 10_000),
   retryWaitsMs: list(
@@ -18,10 +22,10 @@ const policySchema = completeComponent('DeliveryPolicy', 'How this installation 
     cooldownMs: count('The length of a cool-down in ms.', 30_000),
   }),
   retention: completeObject('How long deliveries and events are kept.', {
-    deliveryMs: count('How long an acknowledged or withdrawn delivery can be read, in ms.', 3_600_000),
-    parkedMs: count('How long a parked delivery is kept, in ms.', 2_592_000_000),
+    deliveryMs: days('How long an acknowledged or withdrawn delivery can be read, in ms.', 3_600_000),
+    parkedMs: days('How long a parked delivery is kept, in ms.', 2_592_000_000),
     journalMs: orNull(
-      count('How long events are kept with their data, in ms; null: this installation does not keep them.', 86_400_000),
+      days('How long events are kept with their data, in ms; null: this installation does not keep them.', 86_400_000),
     ),
   }),
   limits: completeObject('What one subscription or tenant can have.', {
