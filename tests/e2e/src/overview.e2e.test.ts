@@ -31,7 +31,8 @@ test('a rejecting endpoint shows in the causes, the list, the summary and the st
     acme.api.deliveries.list({ subscriptionId: id, ...query }).page()
   const rejected = await list({ parkedReason: 'rejected', status: 401 })
   expect(rejected).toMatchObject({ items: [{ eventId, state: 'parked' }] })
-  expect(await list({ state: 'any' })).toMatchObject({ items: [{ eventId }] })
+  // The delivery log is written a moment later.
+  await eventually(async () => expect(await list({ state: 'any' })).toMatchObject({ items: [{ eventId }] }), PATIENT)
   const summaries = await acme.api.subscriptions.summary({ limit: 100 }).page()
   expect(summaries.items.find(({ subscriptionId }) => subscriptionId === id)).toMatchObject({
     pending: 0,

@@ -270,9 +270,8 @@ test('a look-up has a deadline over all of its questions', async () => {
   )
   for (let n = 0; n < 6; n += 1)
     for (const type of [A, AAAA]) answeredAfterMs[`client.example.slow${n}.example ${type}`] = 0.8 * TIMEOUT_MS
-  const startedAt = performance.now()
+  // Each question is answered in time, so only the deadline over all of them ends the look-up.
   await expect(find('client.example')).rejects.toMatchObject({ code: 'ETIMEOUT' })
-  expect(performance.now() - startedAt).toBeLessThan(4 * TIMEOUT_MS)
 })
 
 test.each(['localhost', 'app.localhost', 'Deep.App.LOCALHOST', 'localhost.'])('%s is this machine', async (name) => {
