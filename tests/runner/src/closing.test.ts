@@ -1,18 +1,9 @@
 import { closingOf } from './closing.ts'
 import type { FileResult } from './run-part.ts'
 import type { RunEnd } from './run-tests.ts'
+import { aFileResult } from './testing/a-file-result.ts'
 
-const file: FileResult = {
-  project: 'it',
-  path: 'a',
-  passed: 3,
-  failed: 0,
-  skipped: 0,
-  ms: 1_500,
-  failure: '',
-  printed: '',
-  machine: 'idle',
-}
+const file = aFileResult()
 const part = (project: string, ...files: readonly FileResult[]) => ({
   part: { name: project, project, args: [] },
   files,

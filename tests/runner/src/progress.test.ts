@@ -1,22 +1,12 @@
 import { createProgress } from './progress.ts'
 import type { FileResult } from './run-part.ts'
+import { aFileResult } from './testing/a-file-result.ts'
 
 jest.useFakeTimers()
 afterAll(() => jest.useRealTimers())
 
 const part = { name: 'it-1', project: 'it', args: [] }
-const ended = (path: string, more: Partial<FileResult> = {}): FileResult => ({
-  project: 'it',
-  path,
-  passed: 3,
-  failed: 0,
-  skipped: 0,
-  ms: 1_500,
-  failure: '',
-  printed: '',
-  machine: 'idle',
-  ...more,
-})
+const ended = (path: string, more: Partial<FileResult> = {}): FileResult => aFileResult({ path, ...more })
 
 function progressOn(isTTY: boolean) {
   let text = ''

@@ -1,17 +1,9 @@
 import { causeOf, countsOf, type Outcome, partsToRepeat, problemsOf } from './report.ts'
 import type { FileResult, PartResult } from './run-part.ts'
+import { aFileResult } from './testing/a-file-result.ts'
 
-const file = (path: string, failed = 0): FileResult => ({
-  project: 'it',
-  path,
-  passed: 3,
-  failed,
-  skipped: 0,
-  ms: 10,
-  failure: failed > 0 ? `failure of ${path}` : '',
-  printed: '',
-  machine: 'idle',
-})
+const file = (path: string, failed = 0): FileResult =>
+  aFileResult({ path, failed, ms: 10, failure: failed > 0 ? `failure of ${path}` : '' })
 const part = (files: readonly FileResult[], problem?: string): PartResult => ({
   part: { name: 'it-1', project: 'it', args: [] },
   files,

@@ -25,8 +25,9 @@ export const UNREACHABLE_TEXT = `Without an answer: ${Object.entries(REASONS)
 export const endpointHealthSchema = completeComponent(
   'EndpointHealth',
   'The state of the endpoint. After 5 transient failures in a row, or 5 of its last 10 results that failed after more than a second, it ' +
-    'gets a cool-down of 30 s (these are defaults): deliveries and tests (`…/test`) that fall due wait for their next slot. After the cool-down one attempt decides whether another begins. A receiver check ' +
-    '(`…/check`) ignores the cool-down and does not end it. A failing endpoint is never disabled.',
+    'gets a cool-down of 30 s (these are defaults): deliveries and tests (`…/test`) that fall due wait for their next slot. After the ' +
+    'cool-down one attempt decides whether another begins. A receiver check (`…/check`) ignores the cool-down and does not end it. A ' +
+    'failing endpoint is never disabled.',
   {
     state: choice(
       ['closed', 'open', 'probing'],
