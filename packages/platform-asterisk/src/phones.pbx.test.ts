@@ -82,15 +82,16 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
 
   test.each(redirects)('nobody is called for a phone that redirects to %s', async (target) => {
     phone('alice').respondWith('302 Moved Temporarily', target)
-    const endpointOf = new Map<string, string>()
-    await lab().world().call('8101', '+15559000')
-    await on.until(async () => {
-      const { channels } = await lab().calls()
-      for (const { id, name } of channels) endpointOf.set(id, name.replace(/-[^-]*$/, ''))
-      return channels.length === 0 && observer.reports().length > 0
-    })
-    const others = [...endpointOf.values()].filter((endpoint) => endpoint !== 'PJSIP/alice')
-    expect(others.toSorted()).toEqual(['PJSIP/pstn', 'PJSIP/world'])
+    const before = lab().world().created.length
+    const channelId = await lab().world().call('8101', '+15559000')
+    await on.until(() => lab().world().endOf(channelId) !== undefined && observer.reports().length > 0)
+    await on.until(async () => (await lab().leftovers()) === 0)
+    const made = lab().world().created.slice(before)
+    expect(made.map((name) => name.replace(/-[^-]*$/, '')).toSorted()).toEqual([
+      'PJSIP/alice',
+      'PJSIP/pstn',
+      'PJSIP/world',
+    ])
     expect(observer.reports()).toMatchObject([{ agentUri: on.alice, ending: { endReason: 7 } }])
   })
 

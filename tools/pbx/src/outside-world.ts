@@ -13,7 +13,7 @@ interface Listed {
 interface Event {
   readonly type: string
   readonly args?: readonly string[]
-  readonly channel?: { readonly id: string }
+  readonly channel?: { readonly id: string; readonly name: string }
   readonly tech_cause?: number
 }
 
@@ -34,10 +34,13 @@ export async function openOutsideWorld(url: URL, password: string) {
   const seen: string[] = []
   const entered = new Map<string, () => void>()
   const ends = new Map<string, number>()
-  const socket = new WebSocket(`${url.origin.replace('http', 'ws')}/ari/events?app=${APP}`, { headers })
+  const created: string[] = []
+  const events = `${url.origin.replace('http', 'ws')}/ari/events?app=${APP}&subscribeAll=true`
+  const socket = new WebSocket(events, { headers })
   await opened(socket, 'the outside world')
   socket.addEventListener('message', ({ data }: { data: unknown }) => {
     const event = JSON.parse(String(data)) as Event
+    if (event.type === 'ChannelCreated') created.push(event.channel?.name ?? '')
     if (event.type === 'ChannelDestroyed') ends.set(event.channel?.id ?? '', event.tech_cause ?? 0)
     if (event.type !== 'StasisStart') return
     const [, caller, presentation = ''] = event.args ?? []
@@ -72,6 +75,8 @@ export async function openOutsideWorld(url: URL, password: string) {
   return {
     /** The number that the called party saw, of each call that it answered; `anonymous`: it was withheld. */
     seen,
+    /** The name of each channel that Asterisk has made, also of those that have ended. */
+    created: created as readonly string[],
     /** An outside caller dials a number of the contact center. Resolves to the channel at the caller's end. */
     async call(
       number: string,
