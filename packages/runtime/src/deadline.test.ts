@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import { answerWithin, startDeadline } from './deadline.ts'
+import { answerWithin, runningMs, startDeadline } from './deadline.ts'
 
 /** A thread that answers each message after the delay that the message states, whatever this thread does. */
 let peer: Worker
@@ -70,6 +70,19 @@ test('an answer that does not arrive is given up, also after a stall', async () 
   await turn()
   stall(300)
   await expect(silent).rejects.toThrow('no answer within 100 ms')
+})
+
+test('the running clock follows the time while a deadline runs, and a stall does not move it on', async () => {
+  const deadline = startDeadline(60_000)
+  const beganMs = runningMs()
+  await passing(300)
+  const beforeMs = runningMs() - beganMs
+  stall(2_000)
+  await passing(1)
+  const overallMs = runningMs() - beganMs
+  deadline.stop()
+  expect(beforeMs).toBeGreaterThanOrEqual(250)
+  expect(overallMs - beforeMs).toBeLessThanOrEqual(500)
 })
 
 test('the error of an answer is passed on', async () => {

@@ -20,6 +20,9 @@ let running = 0
 /** The running deadlines by the beat at which they pass. One timer serves all, and starting and stopping costs a set entry. */
 const dueAtBeat = new Map<number, Set<RunningDeadline>>()
 
+/** A clock that a stall of the process does not move on, in steps of `BEAT_MS`. It stands still while no deadline runs. */
+export const runningMs = (): number => beats * BEAT_MS
+
 class RunningDeadline {
   readonly #due: Set<RunningDeadline>
   #act: () => void

@@ -40,8 +40,8 @@ const aDelivery = (): Delivery => ({ tenant: 'acme', subscriptionId: newSubscrip
 
 test('an answer from a healthy endpoint writes nothing', async () => {
   const { breaker, notes } = aBreaker()
-  await breaker.note(aDelivery(), ok, before(0), 5)
-  await breaker.note(aDelivery(), rejected, before(0), 5)
+  await breaker.note(aDelivery(), ok, before(0), false)
+  await breaker.note(aDelivery(), rejected, before(0), false)
   expect(notes).toEqual([])
 })
 
@@ -50,7 +50,7 @@ test.each([
   ['rejects', rejected],
 ])('the failure count is reset when an endpoint %s', async (_name, outcome) => {
   const { breaker, notes } = aBreaker()
-  await breaker.note(aDelivery(), outcome, before(1), 5)
+  await breaker.note(aDelivery(), outcome, before(1), false)
   expect(notes).toEqual(['answer'])
 })
 
@@ -58,33 +58,33 @@ test('a failure of the egress proxy neither counts as a failure nor as an answer
   const { breaker, notes, notices } = aBreaker()
   const delivery = aDelivery()
   for (const state of ['closed', 'probing'] as const) {
-    await breaker.note(delivery, { kind: 'unreachable', reason: 'proxy' }, before(4, state), 5)
+    await breaker.note(delivery, { kind: 'unreachable', reason: 'proxy' }, before(4, state), false)
   }
   expect([notes, notices, breaker.isFailing(delivery)]).toEqual([[], [], false])
 })
 
 test('an answered probe closes the breaker', async () => {
   const { breaker, notes } = aBreaker()
-  await breaker.note(aDelivery(), ok, before(5, 'probing'), 5)
+  await breaker.note(aDelivery(), ok, before(5, 'probing'), false)
   expect(notes).toEqual(['answer'])
 })
 
 test('an answer to a POST that began before this worker saw the endpoint fail is written, once', async () => {
   const { breaker, notes } = aBreaker()
   const delivery = aDelivery()
-  await breaker.note(delivery, down, before(0), 5)
-  await breaker.note(aDelivery(), ok, before(0), 5)
-  await breaker.note(delivery, ok, before(0), 5)
-  await breaker.note(delivery, ok, before(0), 5)
+  await breaker.note(delivery, down, before(0), false)
+  await breaker.note(aDelivery(), ok, before(0), false)
+  await breaker.note(delivery, ok, before(0), false)
+  await breaker.note(delivery, ok, before(0), false)
   expect(notes).toEqual(['failure', 'answer'])
 })
 
 test('a failure is counted with its probe, and the start of a cool-down is reported', async () => {
   const { breaker, notes, openedFor } = aBreaker()
   const delivery = aDelivery()
-  await breaker.note(delivery, down, before(0), 5)
+  await breaker.note(delivery, down, before(0), false)
   expect(openedFor).toEqual([])
-  await breaker.note(delivery, down, before(4, 'probing'), 5)
+  await breaker.note(delivery, down, before(4, 'probing'), false)
   expect(notes).toEqual(['failure', 'failure the probe'])
   expect(openedFor).toEqual([delivery.subscriptionId])
 })
@@ -103,9 +103,14 @@ test('the pause that an endpoint asks for is passed on, up to a limit', async ()
     { failing: async () => {}, recovered: async () => {} },
     20_000,
   )
-  await breaker.note(aDelivery(), { kind: 'answered', status: 429, answer: 'slow down', pauseMs: 5_000 }, before(0), 5)
-  await breaker.note(aDelivery(), { kind: 'answered', status: 503, pauseMs: 900_000 }, before(0), 5)
-  await breaker.note(aDelivery(), down, before(0), 5)
+  await breaker.note(
+    aDelivery(),
+    { kind: 'answered', status: 429, answer: 'slow down', pauseMs: 5_000 },
+    before(0),
+    false,
+  )
+  await breaker.note(aDelivery(), { kind: 'answered', status: 503, pauseMs: 900_000 }, before(0), false)
+  await breaker.note(aDelivery(), down, before(0), false)
   expect(results).toMatchObject([
     { outcome: 'answered', status: 429, pauseMs: 5_000 },
     { outcome: 'answered', status: 503, pauseMs: 20_000 },
@@ -117,11 +122,11 @@ test('the pause that an endpoint asks for is passed on, up to a limit', async ()
 test('each cool-down triggers the failing notice; the recovered notice precedes the closing of the breaker', async () => {
   const { breaker, notices } = aBreaker()
   const delivery = aDelivery()
-  await breaker.note(aDelivery(), ok, before(0), 5)
-  await breaker.note(delivery, down, before(0), 5)
+  await breaker.note(aDelivery(), ok, before(0), false)
+  await breaker.note(delivery, down, before(0), false)
   expect(notices).toEqual([])
-  await breaker.note(delivery, down, before(1), 5)
-  await breaker.note(delivery, ok, before(5, 'probing'), 5)
+  await breaker.note(delivery, down, before(1), false)
+  await breaker.note(delivery, ok, before(5, 'probing'), false)
   expect(notices).toEqual(['failing after 2', 'recovered after 2'])
 })
 
@@ -129,31 +134,31 @@ test('this worker knows that an endpoint fails from its failure until its next a
   const { breaker } = aBreaker()
   const delivery = aDelivery()
   expect(breaker.isFailing(delivery)).toBe(false)
-  await breaker.note(delivery, down, before(0), 5)
+  await breaker.note(delivery, down, before(0), false)
   expect([breaker.isFailing(delivery), breaker.isFailing(aDelivery())]).toEqual([true, false])
-  await breaker.note(delivery, ok, before(1), 5)
+  await breaker.note(delivery, ok, before(1), false)
   expect(breaker.isFailing(delivery)).toBe(false)
 })
 
 test('after more dead endpoints than are remembered, only endpoints that fail count as failing', async () => {
   const { breaker } = aBreaker()
   const last = aDelivery()
-  for (let dead = 0; dead < 10_000; dead++) await breaker.note(aDelivery(), down, before(0), 5)
-  await breaker.note(last, down, before(0), 5)
+  for (let dead = 0; dead < 10_000; dead++) await breaker.note(aDelivery(), down, before(0), false)
+  await breaker.note(last, down, before(0), false)
   expect([breaker.isFailing(last), breaker.isFailing(aDelivery())]).toEqual([true, false])
 })
 
 test('a failure is forgotten once every POST that began before it has ended: a deleted subscription leaves no entry', async () => {
   const { breaker } = aBreaker(5)
   const deleted = aDelivery()
-  await breaker.note(deleted, down, before(0), 5)
+  await breaker.note(deleted, down, before(0), false)
   await eventually(() => expect(breaker.isFailing(deleted)).toBe(false))
 })
 
-test('a failure that took a second has hung; while one is known, the answers are noted, too', async () => {
+test('a failure that hung is noted as such; while one is known, the answers are noted, too', async () => {
   const { breaker, notes } = aBreaker()
-  await breaker.note(aDelivery(), down, before(0), 999)
-  await breaker.note(aDelivery(), down, before(0), 1_000)
-  await breaker.note(aDelivery(), ok, before(0, 'closed', 1), 5)
+  await breaker.note(aDelivery(), down, before(0), false)
+  await breaker.note(aDelivery(), down, before(0), true)
+  await breaker.note(aDelivery(), ok, before(0, 'closed', 1), false)
   expect(notes).toEqual(['failure', 'hung', 'answer'])
 })

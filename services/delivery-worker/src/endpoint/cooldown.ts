@@ -4,7 +4,6 @@ import { LRUCache } from 'lru-cache'
 import { resultOf } from '../policy/classify.ts'
 import { isTransientFailure } from '../policy/decide.ts'
 import type { EndpointState } from './recent-looks.ts'
-import { HANGING_MS } from './tenant-share.ts'
 
 /*
  * The worker's side of the circuit breaker. States and transitions: packages/store/src/breaker/breaker-store.ts.
@@ -68,21 +67,14 @@ export function createBreaker(
     releaseProbe: (delivery: Delivery, probe: string): Promise<void> => store.releaseProbe(delivery, probe),
     /** Whether a POST of this worker to the endpoint failed a moment ago, and none was answered since. Reads no store. */
     isFailing: ({ subscriptionId }: Delivery): boolean => failing.has(subscriptionId),
-    note: async (
-      delivery: Delivery,
-      outcome: Outcome,
-      { health, probe }: Before,
-      durationMs: number,
-    ): Promise<void> => {
+    note: async (delivery: Delivery, outcome: Outcome, { health, probe }: Before, isHung: boolean): Promise<void> => {
       const { subscriptionId } = delivery
       if (outcome.kind === 'unreachable' && outcome.reason === 'proxy') return
       if (isTransientFailure(outcome)) {
         failing.set(subscriptionId, true)
         const asked = outcome.kind === 'answered' ? outcome.pauseMs : undefined
         const pauseMs = asked && Math.min(asked, longestPauseMs)
-        if (
-          await store.noteFailure(delivery, probe, { ...resultOf(outcome), pauseMs, hung: durationMs >= HANGING_MS })
-        ) {
+        if (await store.noteFailure(delivery, probe, { ...resultOf(outcome), pauseMs, hung: isHung })) {
           opened(subscriptionId, pauseMs)
           await notices.failing(delivery)
         }

@@ -45,6 +45,7 @@ function aWorld(
     patienceMs,
     publishToLane: async (delivery, lane) => void aside.push([delivery, lane]),
     nowMs: () => world.nowMs,
+    runningMs: () => world.nowMs,
   })
   const run = (delivery: Delivery, source: Source): Promise<void> =>
     isolation.inTurn(delivery, source, {

@@ -8,8 +8,12 @@ const [quick, unknown] = [newSubscriptionId(), newSubscriptionId()]
 
 /** Begins this many POSTs, each to an endpoint of its own unless one is given. */
 function aShare() {
-  const clock = { nowMs: 1 }
-  const share = createTenantShare({ mostHanging: MOST_HANGING, nowMs: () => clock.nowMs })
+  const clock = { nowMs: 1, stalledMs: 0 }
+  const share = createTenantShare({
+    mostHanging: MOST_HANGING,
+    nowMs: () => clock.nowMs,
+    runningMs: () => clock.nowMs - clock.stalledMs,
+  })
   const begin = (count: number, of: Partial<Delivery> = {}): Delivery[] =>
     Array.from({ length: count }, () => {
       const delivery = aDelivery({ subscriptionId: newSubscriptionId(), ...of })
@@ -50,6 +54,16 @@ test('an endpoint is known to be quick for a minute, and not while a POST to it 
   expect(isExceededBy(quick)).toBe(false)
   clock.nowMs += 59_001
   expect(isExceededBy(quick)).toBe(true)
+})
+
+test('a stall of the process makes no POST hang', () => {
+  const { clock, begin, isExceededBy } = aShare()
+  begin(4)
+  clock.nowMs += 10_000
+  clock.stalledMs += 9_500
+  expect(isExceededBy(unknown)).toBe(false)
+  clock.nowMs += 500
+  expect(isExceededBy(unknown)).toBe(true)
 })
 
 test('a slow result does not show that an endpoint is quick', () => {

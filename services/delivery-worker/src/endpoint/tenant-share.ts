@@ -1,4 +1,5 @@
 import type { Delivery, DeliveryId, SubscriptionId, Tenant } from '@switchhook/contracts'
+import { runningMs as runningClockMs } from '@switchhook/runtime'
 import { LRUCache } from 'lru-cache'
 import type { Clocks } from '../clocks.ts'
 import { QUICK_MS } from './turn-limit.ts'
@@ -6,6 +7,8 @@ import { QUICK_MS } from './turn-limit.ts'
 export interface TenantShareDeps extends Pick<Clocks, 'nowMs'> {
   /** POSTs of one tenant that may hang in this worker at a time before its endpoints need to be known as quick. */
   readonly mostHanging: number
+  /** A clock that a stall of this process does not move on: it would make every POST in progress hang. */
+  readonly runningMs?: () => number
 }
 
 /** A POST that takes longer hangs: it keeps a place of a due queue from other deliveries. */
@@ -26,7 +29,7 @@ interface Posts {
  * large tenant whose endpoints are quick. A tenant beyond its share keeps the places of those endpoints that are known to be
  * quick.
  */
-export function createTenantShare({ mostHanging, nowMs }: TenantShareDeps) {
+export function createTenantShare({ mostHanging, nowMs, runningMs = runningClockMs }: TenantShareDeps) {
   const tenants = new Map<Tenant, Posts>()
   const quick = new LRUCache<SubscriptionId, true>({
     max: MAX_QUICK,
@@ -39,7 +42,7 @@ export function createTenantShare({ mostHanging, nowMs }: TenantShareDeps) {
     const posts = tenants.get(tenant)
     if (posts === undefined) return undefined
     for (const [id, { subscriptionId, startedAtMs }] of posts.recent) {
-      if (nowMs() - startedAtMs < HANGING_MS) break
+      if (runningMs() - startedAtMs < HANGING_MS) break
       posts.recent.delete(id)
       posts.hanging.set(id, subscriptionId)
     }
@@ -55,7 +58,7 @@ export function createTenantShare({ mostHanging, nowMs }: TenantShareDeps) {
     },
     began: ({ tenant, subscriptionId, deliveryId }: Delivery): void => {
       const posts = tenants.get(tenant) ?? { recent: new Map(), hanging: new Map() }
-      posts.recent.set(deliveryId, { subscriptionId, startedAtMs: nowMs() })
+      posts.recent.set(deliveryId, { subscriptionId, startedAtMs: runningMs() })
       tenants.set(tenant, posts)
     },
     /** Does nothing for a POST that has ended before. */

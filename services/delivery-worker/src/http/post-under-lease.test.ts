@@ -86,6 +86,29 @@ test('a lease that has ended is renewed within the same deadline', async () => {
   expect(renewed).toBe(2)
 })
 
+test.each([
+  // How long the clock of this process ran in the POST, in ms.
+  [1_000, { isHung: true }],
+  [999, {}],
+])('a POST that took %d ms without stalls of this process: %j', async (ms, hung) => {
+  let clockMs = 0
+  const postUnderLease = createPostUnderLease({
+    startDeadline: () => deadlineOn(() => 0),
+    writeWithin: async () => {
+      clockMs += ms
+      return reset
+    },
+    // Waits of this process.
+    renew: async () => {
+      clockMs += 5_000
+      return anAdmission(first, { trustedUntilMs: 250 })
+    },
+    nowMs: () => 0,
+    runningMs: () => clockMs,
+  })
+  expect(await postUnderLease(first, 1, 0)).toEqual({ ...postedTo(first, reset), ...hung })
+})
+
 test('renewals end with the deadline', async () => {
   const { posted, sent } = await post(
     first,

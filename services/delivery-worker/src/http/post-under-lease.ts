@@ -1,7 +1,8 @@
 import { type Delivery, isLeaseValid, type Outcome, type Subscription, Unavailable } from '@switchhook/contracts'
-import type { Deadline } from '@switchhook/runtime'
+import { type Deadline, runningMs as runningClockMs } from '@switchhook/runtime'
 import type { Clocks } from '../clocks.ts'
 import type { Admission } from '../endpoint/admit.ts'
+import { HANGING_MS } from '../endpoint/tenant-share.ts'
 import type { Withheld } from '../policy/decide.ts'
 
 export interface PostTerms {
@@ -29,6 +30,8 @@ export interface Posted {
   /** As it was sent: if the lease was renewed before, its url and secret may have changed. */
   readonly delivery: Delivery
   readonly outcome: Outcome
+  /** The endpoint held it for long. What this process and Redis took is not counted. */
+  readonly isHung?: true
 }
 
 /**
@@ -54,6 +57,8 @@ export interface PostUnderLeaseDeps extends Pick<Clocks, 'nowMs'> {
   readonly startDeadline: () => Deadline
   readonly writeWithin: (delivery: Delivery, attempt: number, terms: PostTerms) => Promise<Outcome | LeaseExpired>
   readonly renew: Renew
+  /** A clock that a stall of this process does not move on. */
+  readonly runningMs?: () => number
 }
 
 /** Reads the subscription again. Rejects if Redis is away. */
@@ -97,12 +102,19 @@ async function acquire(
  *   not failed, so the delivery must come back without an attempt.
  */
 export function createPostUnderLease(deps: PostUnderLeaseDeps): PostUnderLease {
-  const { startDeadline, writeWithin, renew, nowMs } = deps
+  const { startDeadline, writeWithin, renew, nowMs, runningMs = runningClockMs } = deps
 
   return async (due, attempt, trustedUntilMs, take) => {
     const deadline = startDeadline()
     /** A request that was written and broke on a reused connection: a failed attempt, unless its one replay is answered. */
     let broken: Posted | undefined
+    let longestMs = 0
+    const posted = (delivery: Delivery, outcome: Outcome): Posted => ({
+      kind: 'posted',
+      delivery,
+      outcome,
+      ...(longestMs >= HANGING_MS && { isHung: true }),
+    })
     try {
       for (let read: Reading = { admitted: due, trustedUntilMs }; ; read = await renew(due)) {
         const lease = await acquire(read, take, broken !== undefined)
@@ -120,7 +132,9 @@ export function createPostUnderLease(deps: PostUnderLeaseDeps): PostUnderLease {
           isReplay: broken !== undefined,
           ...(take && { isOnce: true }),
         }
+        const beganMs = runningMs()
         const sent = await writeWithin(delivery, attempt, terms)
+        longestMs = Math.max(longestMs, runningMs() - beganMs)
         if (sent.kind !== 'lease-expired') return posted(delivery, sent)
         if (sent.broken !== undefined) broken ??= posted(delivery, sent.broken)
       }
@@ -129,5 +143,3 @@ export function createPostUnderLease(deps: PostUnderLeaseDeps): PostUnderLease {
     }
   }
 }
-
-const posted = (delivery: Delivery, outcome: Outcome): Posted => ({ kind: 'posted', delivery, outcome })

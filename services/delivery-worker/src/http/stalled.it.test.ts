@@ -90,9 +90,19 @@ test('an endpoint that does not answer has failed, also after a stall', async ()
     { eval: true },
   )
   const [silentPort] = await once(silent, 'message')
-  const post = client.post(aDelivery({ url: `http://127.0.0.1:${silentPort}/` }), 2)
+  const due = aDelivery({ url: `http://127.0.0.1:${silentPort}/`, slot: 1, attempt: 1 })
+  const postUnderLease = createPostUnderLease({
+    startDeadline: () => startDeadline(TIMEOUT_MS),
+    ...client,
+    renew: async () => anAdmission(due),
+    nowMs: () => performance.now(),
+  })
+  const beganMs = performance.now()
+  const post = postUnderLease(due, 2, Infinity)
   await once(silent, 'message')
   stall(STALL_MS)
-  expect(await post).toEqual({ kind: 'unreachable', reason: 'timeout' })
+  // It has not hung: the endpoint had less than a second of a running process.
+  expect(await post).toEqual(posted(due, { kind: 'unreachable', reason: 'timeout' }))
+  expect(performance.now() - beganMs).toBeGreaterThan(1_000)
   await silent.terminate()
 })

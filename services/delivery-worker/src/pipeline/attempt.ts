@@ -31,7 +31,7 @@ export async function attempt(deps: AttemptDeps, admitted: At<'admitted'>): Prom
       await deps.breaker.releaseProbe(due, before.probe).catch(() => {})
   }
   if (posted.kind !== 'posted') return withheld(due, posted)
-  const { outcome } = posted
+  const { outcome, isHung } = posted
   const delivery = { ...posted.delivery, attempt: due.attempt + 1 }
   const durationMs = Math.round(deps.nowMs() - beganMs)
   deps.isolation.notePost(delivery, { durationMs, isFailure: isTransientFailure(outcome) })
@@ -44,7 +44,7 @@ export async function attempt(deps: AttemptDeps, admitted: At<'admitted'>): Prom
     ...resultOf(outcome),
     ...(outcome.kind === 'answered' && outcome.answer !== undefined && { answer: outcome.answer }),
   }
-  return { kind: 'posted', result: { delivery, outcome, attempt: made, before } }
+  return { kind: 'posted', result: { delivery, outcome, attempt: made, before, ...(isHung && { isHung }) } }
 }
 
 async function postObserved(

@@ -61,7 +61,7 @@ export function createPipeline(deps: PipelineDeps) {
   async function noteOutcome(result: Result | undefined): Promise<void> {
     if (!result?.before || noted.has(result)) return
     try {
-      await deps.breaker.note(result.delivery, result.outcome, result.before, result.attempt.durationMs)
+      await deps.breaker.note(result.delivery, result.outcome, result.before, result.isHung === true)
       noted.add(result)
     } catch {}
   }

@@ -75,6 +75,8 @@ export interface Made {
   readonly attempt: Attempt
   /** null: a client received the delivery and made the attempt, so there is no endpoint, and no breaker. */
   readonly before: Before | null
+  /** As in `Posted`. */
+  readonly isHung?: true
 }
 
 /** The breaker learns nothing from it. */
