@@ -108,9 +108,9 @@ describe('RabbitMQ that refuses a connection', () => {
   const user = `limited-${process.pid}`
 
   /** What is logged about the first connection that is refused. */
-  async function refusalOf(url: string): Promise<{ readonly message: string; readonly error: unknown }> {
+  async function refusalOf(url: string, setUp: (session: Session) => Promise<void> = async () => {}) {
     const log = recordingLog()
-    link = await openLink({ url, name: 'test', log, changed: () => {}, setUp: () => Promise.resolve() })
+    link = await openLink({ url, name: 'test', log, changed: () => {}, setUp })
     const line = await eventually(() => {
       const found = log.lines.find(({ level }) => level === 'error')
       if (found === undefined) throw new Error('nothing is refused yet')
@@ -138,6 +138,18 @@ describe('RabbitMQ that refuses a connection', () => {
     expect(await refusalOf(asUser(user, 'secret'))).toEqual({
       message: accepted,
       error: expect.stringMatching(/^NOT_ALLOWED - .*user connection limit \(0\) is reached/),
+    })
+  })
+
+  test("the limit of the user's channels is named in RabbitMQ's words", async () => {
+    await server.management.call('PUT', `user-limits/${user}/max-channels`, { value: 1 })
+    const setUp = async ({ model }: Session) => {
+      await model.createChannel()
+      await model.createChannel()
+    }
+    expect(await refusalOf(asUser(user, 'secret'), setUp)).toEqual({
+      message: 'RabbitMQ refuses the set-up; retrying',
+      error: expect.stringMatching(/channels.*limit|limit.*channels|channel limit/),
     })
   })
 

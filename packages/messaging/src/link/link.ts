@@ -39,6 +39,7 @@ const REFUSED_CERTIFICATE =
   "RabbitMQ's certificate is not accepted; check AMQP_CA_FILE, and that the certificate is for the host in AMQP_URL"
 
 const ACCESS_REFUSED = 403
+const NOT_ALLOWED = 530
 
 /** What to check; RabbitMQ's reason is logged with it. */
 const refusal = ({ code }: ConnectionRefused): string =>
@@ -67,6 +68,8 @@ export async function openLink({ url, ca, name, log, setUp, changed }: LinkOptio
   async function setUpModel(model: ChannelModel): Promise<void> {
     writeDirectly(rawOf(model))
     let lost: Error | undefined
+    /** RabbitMQ's own, if it closed the connection. */
+    let reason: Error | undefined
     const session: Session = {
       model,
       fail: (error) => {
@@ -77,7 +80,9 @@ export async function openLink({ url, ca, name, log, setUp, changed }: LinkOptio
       },
     }
     // An error without a listener ends the process, so listen before the first await. 'close' follows with the reason.
-    model.on('error', () => {})
+    model.on('error', (error: Error) => {
+      reason = error
+    })
     model.on('close', (error) => {
       lost ??= error ?? new Error('connection closed')
       if (current !== session) return
@@ -94,7 +99,7 @@ export async function openLink({ url, ca, name, log, setUp, changed }: LinkOptio
       // amqplib closes a connection whose set-up failed and waits for the answer without a limit. After this close its
       // own one returns immediately.
       await closeInTime(model).catch(() => dropSocket(model, toError(error)))
-      throw error
+      throw reason ?? error
     }
   }
 
@@ -120,9 +125,9 @@ export async function openLink({ url, ca, name, log, setUp, changed }: LinkOptio
   })
   recovering.on('connect-failed', (error) => {
     if (closing) return
-    // Access refused (403), or a queue or exchange exists with other arguments (406): retrying does not help.
+    // Access refused (403), a queue or exchange exists with other arguments (406), a limit of channels: retrying does not help.
     if (error instanceof ConnectionRefused) log.error(refusal(error), { connection: name, error })
-    else if (isRefusal(error, ACCESS_REFUSED, 406))
+    else if (isRefusal(error, ACCESS_REFUSED, 406, NOT_ALLOWED))
       log.error('RabbitMQ refuses the set-up; retrying', { connection: name, error })
     else if (isCertificateError(error)) log.error(REFUSED_CERTIFICATE, { connection: name, error })
     else if (!warned.has(error.message)) {
