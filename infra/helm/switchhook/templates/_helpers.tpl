@@ -96,6 +96,14 @@ that exist; Redis checks its own when it starts.
 {{- $pod := ternary "rabbitmq-0" "" (eq $v.rabbitmq.mode "single") -}}
 {{- $keys = concat $keys (list (list $v.rabbitmq.userSecret "username" $pod) (list $v.rabbitmq.userSecret "password" $pod)) -}}
 {{- end -}}
+{{- /* KEDA reads its login without the services' care for white space. */ -}}
+{{- if eq $v.deliveryWorker.autoscaling.mode "keda" -}}
+{{- if eq $v.rabbitmq.mode "external" -}}
+{{- $keys = concat $keys (list (list $v.rabbitmq.external.urlSecret "username" "") (list $v.rabbitmq.external.urlSecret "password" "")) -}}
+{{- else if $v.rabbitmq.usersSecret -}}
+{{- $keys = append $keys (list $v.rabbitmq.usersSecret "monitor" "") -}}
+{{- end -}}
+{{- end -}}
 {{- range $keys -}}
 {{- $secret := index . 0 }}{{ $key := index . 1 }}{{ $pod := index . 2 -}}
 {{- $value := dig "data" $key "" (lookup "v1" "Secret" $.Release.Namespace $secret) | b64dec -}}
