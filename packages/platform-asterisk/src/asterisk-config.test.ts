@@ -44,6 +44,12 @@ test('the required settings are sufficient', () => {
   })
 })
 
+test('the names of users and the passwords are read without the white space around them', () => {
+  const pasted = { ASTERISK_USER: '\ufeffuser\r\n', ASTERISK_MANAGER_USER: 'manager\n' }
+  const { server, manager } = asteriskSettings(load({ ...pasted, ASTERISK_MANAGER_PASSWORD_FILE: passwordFile }))
+  expect([server.user, manager]).toEqual(['user', { user: 'manager', password: 'not-to-be-shown' }])
+})
+
 test('without PLATFORM=asterisk none of them is needed', () => {
   const others = { PLATFORM: 'simulator', NODE_ENV: 'development' }
   expect(loadConfig(ruledFields, others, asteriskRules).PLATFORM).toBe('simulator')

@@ -10,6 +10,7 @@ import {
   json,
   optional,
   type Rule,
+  secret,
   secretFile,
   text,
 } from '@switchhook/runtime'
@@ -58,7 +59,7 @@ export const asteriskFields = {
     "Asterisk's HTTP server, such as `https://pbx.example:8089`. Required with `PLATFORM=asterisk` ([Asterisk](asterisk.md)).",
     optional(checked('an http:// or https:// URL without credentials', isServerUrl)),
   ),
-  ASTERISK_USER: described('User of `ari.conf`.', text('switchhook')),
+  ASTERISK_USER: described('User of `ari.conf`.', secret('switchhook')),
   ASTERISK_PASSWORD_FILE: described(
     'Path of the file with its password. Required with `PLATFORM=asterisk`.',
     optional(secretFile()),
@@ -89,7 +90,7 @@ export const asteriskFields = {
     optional(checked('a phone number such as +15550100', (raw) => numberOf(raw) !== null)),
   ),
   ASTERISK_RING_SECONDS: described('How long a phone rings.', integer({ min: 5, max: 300 }, 30)),
-  ASTERISK_MANAGER_USER: described('User of `manager.conf`, for phones with `answer: talk`.', optional(text())),
+  ASTERISK_MANAGER_USER: described('User of `manager.conf`, for phones with `answer: talk`.', optional(secret())),
   ASTERISK_MANAGER_PASSWORD_FILE: described('Path of the file with its password.', optional(secretFile())),
 }
 

@@ -166,6 +166,30 @@ test('debugging output of a library that shows a password ends the start', async
   expect(service.errors()).toContain('DEBUG turns on ioredis:redis')
 })
 
+test('while its log is not read, a service goes on; the lines that are dropped are counted and told afterwards', async () => {
+  const service = run(
+    `process.on('SIGUSR2', () => {
+       for (let n = 0; n < 20_000; n++) log.info('x'.repeat(1_000))
+       log.warn('important')
+     })
+     return { readiness: {}, details: { concurrency: 7 } }`,
+  )
+  const port = await started(service)
+  service.process.stdout?.pause()
+  service.process.kill('SIGUSR2')
+  const dropped = await eventually(async () => {
+    const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+    const count = Number(/^switchhook_log_lines_dropped_total\S* (\d+)$/m.exec(metrics)?.[1])
+    expect(count).toBeGreaterThan(10_000)
+    return count
+  })
+  expect(dropped).toBeLessThan(20_000)
+  service.process.stdout?.resume()
+  const told = 'log lines were dropped, because the log could not be written'
+  await eventually(() => expect(service.logged(told)).toMatchObject([{ level: 'warn', lines: dropped }]))
+  expect(service.logged('important')).toHaveLength(1)
+})
+
 test('checks of certificates that are turned off end the start in production, and are warned of elsewhere', async () => {
   const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0' }
   const production = run('return { readiness: {} }', { ...env, NODE_ENV: 'production' })

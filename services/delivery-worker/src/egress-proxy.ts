@@ -1,4 +1,4 @@
-import { type Field, FieldError, optional } from '@switchhook/runtime'
+import { type Field, FieldError, optional, requireReadableLogin } from '@switchhook/runtime'
 
 export type EgressProxy = ReturnType<typeof parseProxyUrl>
 
@@ -6,13 +6,15 @@ export type EgressProxy = ReturnType<typeof parseProxyUrl>
 export const egressProxyField: Field<EgressProxy | undefined> = optional({ parse: parseProxyUrl, fallback: undefined })
 
 function parseProxyUrl(raw: string) {
-  const url = URL.parse(raw)
+  const text = raw.trim()
+  requireReadableLogin(text)
+  const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol) || url.pathname + url.search + url.hash !== '/') {
     throw new FieldError('must be a URL such as http://proxy.example:3128, without a path')
   }
   const { protocol, hostname, port, username, password } = url
   const isTls = protocol === 'https:'
-  const login = `${decoded(username)}:${decoded(password)}`
+  const login = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
   return {
     /** Whether the connection to the proxy itself uses TLS. */
     isTls,
@@ -21,13 +23,5 @@ function parseProxyUrl(raw: string) {
     port: Number(port || (isTls ? 443 : 80)),
     /** The value of `Proxy-Authorization`. A secret: never logged. */
     ...(login !== ':' && { authorization: `Basic ${Buffer.from(login).toString('base64')}` }),
-  }
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    throw new FieldError('must have its user and password percent-encoded: %25 for a percent sign')
   }
 }

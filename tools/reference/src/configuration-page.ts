@@ -26,6 +26,16 @@ variable and never repeats a value. An empty variable counts as unset.
 RabbitMQ or a Redis whose URL you do not set. Of a shell's other variables, services and servers get
 only those that every program needs ([the runner's README](../tools/local/README.md)). The local identity
 provider has [its own variables](../tools/dev-idp/README.md).
+
+White space around a user or a password, such as the line end of a file or a byte order mark, is not
+part of it. Inside, it is one line without control characters. In a URL, user and password are
+percent-encoded; in \`…_USERNAME\`, \`…_PASSWORD\` and \`…_PASSWORD_FILE\` they need no encoding. Each URL
+names a host. \`AMQP_URL\` takes the parameters \`heartbeat\` (in seconds), \`channelMax\` (from 256) and
+\`frameMax\` (from 8192), and \`REDIS_URL\` of a single Redis takes \`family\` (4 or 6). Any other parameter
+stops the start.
+
+\`NODE_TLS_REJECT_UNAUTHORIZED=0\` stops the start in production and is logged as a warning elsewhere.
+A \`DEBUG\` or \`NODE_DEBUG\` that [would show secrets](security.md#before-production) stops it everywhere.
 `
 
 /**

@@ -18,6 +18,8 @@ test.each([
 test.each([
   ['*', 'http'],
   ['NET', 'net'],
+  ['https', 'https'],
+  ['stream', 'stream'],
   ['module,Undici', 'undici'],
   ['f*', 'fetch'],
   ['module,timer,tls', undefined],

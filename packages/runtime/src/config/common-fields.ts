@@ -94,11 +94,11 @@ export const commonRules = [...amqpRules, ...redisRules]
 
 /**
  * Parts of libraries and of Node.js that print secrets when a variable names them: ioredis each command with its arguments,
- * and so the password; Node.js headers, and urls with their queries.
+ * and so the password; Node.js headers, bodies, and urls with their queries.
  */
 const SECRETIVE = {
   DEBUG: ['ioredis:redis'],
-  NODE_DEBUG: ['http', 'net', 'undici', 'fetch', 'websocket'],
+  NODE_DEBUG: ['http', 'https', 'net', 'stream', 'undici', 'fetch', 'websocket'],
 } as const
 
 /** The part that a value turns on and that prints secrets. The value has names with wildcards, separated by spaces or commas. */

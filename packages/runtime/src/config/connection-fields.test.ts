@@ -69,23 +69,36 @@ test.each(['secret\nmore', 'sec\u0000ret', 'sec\tret'])('the password %j ends th
   expect(() => load({ REDIS_PASSWORD_FILE: path })).toThrow(/REDIS_PASSWORD_FILE must be .* one line without control/)
 })
 
-test.each(['#', '/', '?', '%', '@', '%zz'])('an unencoded %s in the password of a URL ends the start', (character) => {
-  for (const [name, scheme] of [
-    ['AMQP_URL', 'amqp'],
-    ['REDIS_URL', 'redis'],
-  ]) {
-    const given = () => load({ [name ?? '']: `${scheme}://user:12${character}secret@h:1/0` })
-    expect(given).toThrow(new RegExp(`${name} must have its user and password percent-encoded`))
-    expect(given).not.toThrow(/secret/)
-  }
-})
+test.each(['#', '/', '?', '%', '@', '%zz', '%e9'])(
+  'an unencoded %s in the password of a URL ends the start',
+  (character) => {
+    for (const [name, scheme] of [
+      ['AMQP_URL', 'amqp'],
+      ['REDIS_URL', 'redis'],
+    ]) {
+      const given = () => load({ [name ?? '']: `${scheme}://user:12${character}secret@h:1/0` })
+      expect(given).toThrow(new RegExp(`${name} must have its user and password percent-encoded`))
+      expect(given).not.toThrow(/secret/)
+    }
+  },
+)
 
 test.each<[string, RegExp]>([
+  // A variable of a template that was empty.
+  ['amqp://', /AMQP_URL must be URLs that start with amqp:/],
+  ['redis:///2', /REDIS_URL must be URLs that start with redis:/],
+  ['amqp:broker', /AMQP_URL must be URLs/],
+  ['amqp://a:5672,amqp://', /AMQP_URL must be URLs/],
+  ['amqp://h/50%', /AMQP_URL must have its virtual host percent-encoded/],
+  ['amqp://h/%e9', /AMQP_URL must have its virtual host percent-encoded/],
+  ['amqp://u:sec\nret@h', /AMQP_URL must be one line without control characters/],
+  ['redis://:sec\tret@h', /REDIS_URL must be one line/],
   ['amqp://h?heartbeat=abc', /AMQP_URL has a value of the parameter heartbeat that does not work/],
   ['amqp://h?heartbeat=-1', /heartbeat/],
   ['amqp://a?heartbeat=5,amqp://b?heartbeat=', /heartbeat/],
   ['amqp://h?frameMax=100', /frameMax/],
   ['amqp://h?channelMax=abc', /channelMax/],
+  ['amqp://h?channelMax=10', /channelMax/],
   [
     'amqp://h?connection_timeout=5',
     /"connection_timeout"; the parameters that are taken: heartbeat, channelMax, frameMax/,
@@ -96,6 +109,7 @@ test.each<[string, RegExp]>([
 ])('%s ends the start', (url, problem) => {
   const name = url.startsWith('amqp') ? 'AMQP_URL' : 'REDIS_URL'
   expect(() => load({ [name]: url })).toThrow(problem)
+  expect(() => load({ [name]: url })).not.toThrow(/ret@/)
 })
 
 test.each(['amqp://h?heartbeat=30&frameMax=0&channelMax=0', 'redis://h/0?family=6', 'amqps://u%40:p%23@h/v%2Fh'])(

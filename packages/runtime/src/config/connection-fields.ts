@@ -7,6 +7,7 @@ import {
   FieldError,
   file,
   integer,
+  isPercentEncoded,
   optional,
   secret,
   secretFile,
@@ -110,7 +111,8 @@ const MAX_UINT16 = 65_535
 const AMQP_PARAMETERS: Parameters = {
   // In seconds.
   heartbeat: isNumberWithin([0, MAX_UINT16]),
-  channelMax: isNumberWithin([0, MAX_UINT16]),
+  // A worker consumes each of its queues by a channel of its own: 150 with the most shards. 0: RabbitMQ's limit.
+  channelMax: isNumberWithin([0, 0], [256, MAX_UINT16]),
   // 8 KiB is the least that RabbitMQ 4 takes; 0: no limit.
   frameMax: isNumberWithin([0, 0], [8_192, 2 ** 32 - 1]),
 }
@@ -157,6 +159,10 @@ function addressProblem(name: 'AMQP' | 'REDIS', config: ServerConfig): string | 
 
 export const amqpRules: readonly Rule<typeof amqpFields>[] = [
   (config) => addressProblem('AMQP', config),
+  ({ AMQP_URL }) =>
+    AMQP_URL.every((url) => isPercentEncoded(new URL(url).pathname))
+      ? undefined
+      : 'AMQP_URL must have its virtual host percent-encoded, such as %25 for %',
   ({ AMQP_URL }) => parameterProblem('AMQP_URL', AMQP_URL, AMQP_PARAMETERS),
   (config) =>
     config.AMQP_USERNAME !== undefined && config.AMQP_URL.some(hasUser)

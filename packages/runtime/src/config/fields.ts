@@ -37,7 +37,7 @@ function secretIn(raw: string): string {
 }
 
 /** A password or a user name. White space around it is not part of it. */
-export const secret = (): Field<string> => field(secretIn)
+export const secret = (fallback?: string): Field<string> => field(secretIn, fallback)
 
 /** The path of a file with a secret. */
 export const secretFile = (): Field<string> =>
@@ -96,15 +96,32 @@ export const url = (schemes: readonly string[], fallback?: string): Field<string
     return raw
   }, fallback)
 
-const NOT_ENCODED =
-  'must have its user and password percent-encoded, such as %23 for #; or set them in the variables that end in _USERNAME and _PASSWORD or _PASSWORD_FILE, which need no encoding'
+export function isPercentEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
+}
 
-/** An unencoded `/`, `?`, `#` or `%` in a password ends the host too early, or is no encoding. */
-function isLoginEncoded(url: string): boolean {
+/**
+ * Refuses a URL whose user or password a parser would read differently: an unencoded `/`, `?`, `#` or `%` ends the host too
+ * early, or is no encoding, and parsers leave out line ends and tabs.
+ * @param orElse what helps instead of encoding
+ * @throws FieldError
+ */
+export function requireReadableLogin(url: string, orElse = ''): void {
+  if (/\p{Cc}/u.test(url)) throw new FieldError('must be one line without control characters')
   const [, authority = '', rest = ''] = /^[^/]*\/\/([^/?#]*)(.*)$/s.exec(url) ?? []
   const login = authority.slice(0, Math.max(0, authority.lastIndexOf('@')))
-  return !login.includes('@') && !/%(?![\da-f]{2})/i.test(login) && !/[@#]/.test(rest)
+  if (login.includes('@') || !isPercentEncoded(login) || /[@#]/.test(rest)) {
+    throw new FieldError(`must have its user and password percent-encoded, such as %23 for #${orElse}`)
+  }
 }
+
+const OTHER_VARIABLES =
+  '; or set them in the variables that end in _USERNAME and _PASSWORD or _PASSWORD_FILE, which need no encoding'
 
 /**
  * `amqp://a,amqp://b`: one or more URLs; a URL with a scheme of `alone` must be the only one. Only a comma before another
@@ -116,9 +133,9 @@ export const urls = (
 ): Field<readonly string[]> =>
   field((raw) => {
     const parts = raw.trim().split(/,\s*(?=[a-z+]+:\/\/)/)
-    if (!parts.every(isLoginEncoded)) throw new FieldError(NOT_ENCODED)
-    // URL parsers treat a comma as part of the host.
-    if (!parts.every((part) => isUrl(part, schemes) && !new URL(part).hostname.includes(','))) {
+    for (const part of parts) requireReadableLogin(part, OTHER_VARIABLES)
+    // URL parsers treat a comma as part of the host, and take no host at all.
+    if (!parts.every((part) => isUrl(part, schemes) && /^[^,]+$/.test(new URL(part).hostname))) {
       throw new FieldError(`must be URLs that start with ${beginnings(schemes)}, separated by commas`)
     }
     if (parts.length > 1 && parts.some((part) => isUrl(part, alone))) {

@@ -15,7 +15,7 @@ export const verify = command({
     } catch (error) {
       throw usage(`${file} cannot be read (${(error as Error).message}).`)
     }
-    const secret = env['SWITCHHOOK_WEBHOOK_SECRET'] || (await readInput('Signing secret: ')).trim()
+    const secret = (env['SWITCHHOOK_WEBHOOK_SECRET'] || (await readInput('Signing secret: '))).trim()
     const { id, sentAtMs, notes } = verifyPost(bytes, secret.split(/[\s,]+/), Date.now())
     const sentAt = new Date(sentAtMs).toISOString()
     out.record({ valid: true, deliveryId: id, sentAt, notes }, [
