@@ -497,6 +497,17 @@ describe('deliver', () => {
       expect(claims).toEqual([])
     })
 
+    test.each([
+      [{ isHung: true } as const, true],
+      [{}, false],
+    ])('learns whether the POST hung: %j', async (change, hung) => {
+      const noted: boolean[] = []
+      const breaker = aBreaker({ note: async (_delivery, _outcome, _before, isHung) => void noted.push(isHung) })
+      const post = async (delivery: Delivery) => ({ ...posted(delivery, down), ...change })
+      await aWorld(down, { breaker, post }).deliver(aDelivery())
+      expect(noted).toEqual([hung])
+    })
+
     test('learns nothing from a first attempt that is withdrawn during connecting', async () => {
       let noted = 0
       const breaker = aBreaker({ note: async () => void noted++ })
