@@ -17,7 +17,8 @@ const lookupWithout: Lookup = (name, options, done) =>
     ? done(Object.assign(new Error(`no such name: ${name}`), { code: 'ENOTFOUND' }))
     : (lookup as Lookup)(name, options, done)
 
-beforeAll(() => void jest.spyOn(dns, 'lookup').mockImplementation(lookupWithout as typeof lookup))
+beforeAll(() => void Object.assign(dns, { lookup: lookupWithout }))
+afterAll(() => void Object.assign(dns, { lookup }))
 
 beforeEach(async () => {
   hosts = []
