@@ -94,6 +94,8 @@ test.each([
   ['a status with four digits', 'HTTP/1.1 2000 OK\r\n\r\n'],
   ['a status with a letter', 'HTTP/1.1 2x0 OK\r\n\r\n'],
   ['a status and no blank', 'HTTP/1.1 200OK\r\n\r\n'],
+  ['a status below 100', 'HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n'],
+  ['no status', 'HTTP/1.1 000\r\n\r\n'],
   ['another protocol', 'ICY 200 OK\r\n\r\n'],
   ['another version', 'HTTP/3.7 200 OK\r\nX-Odd : x\r\n\r\n'],
   ['the status line of an interim answer alone', 'HTTP/1.1 103 Early Hints\r\nX-Odd : x\r\n\r\n'],

@@ -145,7 +145,7 @@ function send(
       }
       const use = connections.useOf(error)
       if (use?.alert !== undefined) return end(use.alert)
-      const isOdd = isProtocolError(error)
+      const isOdd = isProtocolError(error) || (isAssertion(error) && use?.isUnanswered === false)
       if (error instanceof StrayAnswer || (isOdd && use?.isReused === true && use.status < 200)) {
         connections.noteStray(origin)
         if (mayRepeat()) {
@@ -204,7 +204,11 @@ const isProtocolError = (error: Error): boolean =>
   ('code' in error &&
     (error.code === 'UND_ERR_HEADERS_OVERFLOW' || error.code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'))
 
-const malformed = (error: Error): Error => explainedError('HPE_MALFORMED', error.message, error)
+/** Undici asserts that the status of an answer is at least 100. */
+const isAssertion = (error: Error): boolean => 'code' in error && error.code === 'ERR_ASSERTION'
+
+const malformed = (error: Error): Error =>
+  explainedError('HPE_MALFORMED', isAssertion(error) ? 'the status is below 100' : error.message, error)
 
 /** An answer that is meant for something else than the request: the rest of the one before, which the server did not read. */
 class StrayAnswer extends Error {

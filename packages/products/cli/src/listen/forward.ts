@@ -35,10 +35,10 @@ export async function forward(
   }
 }
 
-/** A `*.localhost` name always means this machine (RFC 6761, section 6.3), but the resolvers of many systems do not know it. */
+/** Such a name always means this machine (RFC 6761, section 6.3), but many systems resolve only `localhost`, without a dot. */
 function onThisMachine(target: URL): URL {
   const address = new URL(target)
-  if (/\.localhost\.?$/i.test(target.hostname)) address.hostname = 'localhost'
+  if (/(^|\.)localhost\.?$/i.test(target.hostname)) address.hostname = 'localhost'
   return address
 }
 

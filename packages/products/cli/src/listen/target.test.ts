@@ -8,6 +8,7 @@ test.each([
   ['127.0.0.1:3000', 'http://127.0.0.1:3000/'],
   ['http://[::1]:3000/hook', 'http://[::1]:3000/hook'],
   ['https://app.localhost/hook?a=1', 'https://app.localhost/hook?a=1'],
+  ['app.localhost.:3000', 'http://app.localhost.:3000/'],
 ])('%s is on this machine', (text, address) => expect(targetOf(text, false).href).toBe(address))
 
 test.each(['http://192.168.1.5/hook', 'example.com', 'http://localhost.example.com/', 'http://127.0.0.1.example.com'])(

@@ -1,6 +1,6 @@
 import { usage } from '../exit.ts'
 
-const LOOPBACK = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/
+const LOOPBACK = /^((.+\.)?localhost\.?|127(\.\d+){3}|\[::1\])$/
 
 /** Reads `3000`, `3000/hook`, `localhost:3000/hook` or a url. @throws CliError, also for another machine unless that is allowed */
 export function targetOf(text: string, allowRemote: boolean): URL {
