@@ -121,7 +121,7 @@ describeWithAsterisk('who hears whom on a real Asterisk, within 300 ms of the st
       const [consultation = callId] = people.observer.liveCalls(people.on.bob)
       await people.answer(consultation, people.on.bob)
       await people.inState(consultation, connected)
-      phone('alice').joinCalls()
+      await people.joinCalls()
       await people.inState(callId, connected, people.on.bob)
       await people.expectTalking(['bob+pstn'])
     })
@@ -135,6 +135,9 @@ describeWithAsterisk('who hears whom on a real Asterisk, within 300 ms of the st
       await people.expectTalking(['bob+pstn'])
       const told = () => phone('alice').transferResults.slice(before)
       await people.on.until(() => told().length > 1)
+      // A second answer would come before this end.
+      phone('bob').hangup()
+      await people.inState(callId, ended, people.on.bob)
       expect(told()).toEqual(['SIP/2.0 100 Trying', 'SIP/2.0 200 OK'])
     })
 

@@ -79,6 +79,10 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
 
   /** Of a redirect: an extension of the dialplan, and what Asterisk reads as a channel technology with its address. */
   const redirects = ['*43', 'PJSIP/bob', 'Local/*43@from-agent', 'PJSIP/+15550100@pstn']
+  const calledSince = (before: number): readonly string[] => {
+    const names = lab().world().created.slice(before)
+    return names.map((name) => name.replace(/^PJSIP\/(.*)-.*$/, '$1')).toSorted((a, b) => a.localeCompare(b))
+  }
 
   test.each(redirects)('nobody is called for a phone that redirects to %s', async (target) => {
     phone('alice').respondWith('302 Moved Temporarily', target)
@@ -86,20 +90,36 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
     const channelId = await lab().world().call('8101', '+15559000')
     await on.until(() => lab().world().endOf(channelId) !== undefined && observer.reports().length > 0)
     await on.until(async () => (await lab().leftovers()) === 0)
-    const made = lab().world().created.slice(before)
-    expect(made.map((name) => name.replace(/-[^-]*$/, '')).toSorted()).toEqual([
-      'PJSIP/alice',
-      'PJSIP/pstn',
-      'PJSIP/world',
-    ])
+    expect(calledSince(before)).toEqual(['alice', 'pstn', 'world'])
     expect(observer.reports()).toMatchObject([{ agentUri: on.alice, ending: { endReason: 7 } }])
+  })
+
+  describe.each(redirects)('of a trunk that redirects to %s, the new address is not called', (target) => {
+    beforeEach(() => lab().world().redirectTo(encodeURIComponent(target)))
+
+    test('by a dial, which ends with reason 7', async () => {
+      const before = lab().world().created.length
+      const callId = await people.dial('+15550107')
+      expect(await inState(callId, ended)).toMatchObject({ endReason: 7, sipCode: 302 })
+      await on.until(async () => (await lab().leftovers()) === 0)
+      expect(calledSince(before)).toEqual(['alice', 'pstn', 'world'])
+    })
+
+    test('by a transfer, whose customer returns', async () => {
+      const callId = await people.answered()
+      const before = lab().world().created.length
+      await people.transfer(callId, '+15550107')
+      await on.until(() => observer.latest(callId, on.alice)?.transfer?.failReason === 7)
+      await people.expectTalking(['alice+pstn'])
+      expect(calledSince(before)).toEqual(['pstn', 'world'])
+    })
   })
 
   test('a call to a phone that is not registered is a missed call', async () => {
     phone('alice').die()
-    await on.until(() => observer.devices().some(({ online }) => !online))
+    await on.until(() => observer.devices().some(({ agentUri, online }) => agentUri === on.alice && !online))
     const channelId = await lab().world().call('8101', '+15559000')
-    await on.until(() => lab().world().endOf(channelId) !== undefined)
+    await on.until(() => lab().world().endOf(channelId) !== undefined && observer.reports().length > 0)
     expect(lab().world().endOf(channelId)).toBe(480)
     expect(observer.reports()).toMatchObject([{ agentUri: on.alice, state: ended, ending: { endReason: 10 } }])
   })
@@ -202,6 +222,7 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
     phone('alice').dial('+15550100')
     const callId = await onlyCall()
     await inState(callId, connected)
+    await on.until(() => phone('alice').calls.some(({ isTalking }) => isTalking))
     phone('alice').transfer('8102')
     await inState(callId, alerting, on.bob)
     phone('bob').answer()
@@ -229,13 +250,13 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
       await inState(consultation, alerting, on.bob)
       phone('bob').answer()
       await inState(consultation, connected)
-      phone('alice').joinCalls()
+      await people.joinCalls()
       const transfer = { blind: false, target: on.bob, role: 1, status: 3, otherCallId: consultation }
       expect(await inState(callId, ended)).toMatchObject({ endReason: 9, commandId: null, transfer })
       expect(await inState(consultation, ended)).toMatchObject({ endReason: 9, endedBy: 1 })
       expect(await inState(consultation, ended, on.bob)).toMatchObject({ endReason: 9 })
       expect(await inState(callId, connected, on.bob)).toMatchObject({ role: 4, transfer: { role: 3, status: 3 } })
-      await on.until(() => phone('alice').calls.length === 0)
+      await on.until(() => phone('alice').calls.length === 0 && results().length > before)
       expect(results().slice(before)).toEqual(['SIP/2.0 200 OK'])
       const [customer] = await lab().world().channels()
       await lab()
@@ -249,7 +270,7 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
     test('to an outside number: both talk on, and everything ends with either', async () => {
       const [callId, consultation] = await consult('+15550100')
       await inState(consultation, connected)
-      phone('alice').joinCalls()
+      await people.joinCalls()
       expect(await inState(callId, ended)).toMatchObject({ endReason: 9 })
       expect(await inState(consultation, ended)).toMatchObject({ endReason: 9 })
       await on.until(() => phone('alice').calls.length === 0)
@@ -264,8 +285,7 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
       await phone('alice').hold(true)
       await inState(callId, held)
       phone('alice').dial('*43')
-      await on.until(() => phone('alice').calls.length === 2)
-      phone('alice').joinCalls()
+      await people.joinCalls()
       await on.until(() => results().length > before)
       expect(results().slice(before)).toEqual(['SIP/2.0 603 Decline'])
       expect(phone('alice').calls).toHaveLength(2)
@@ -368,17 +388,20 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
 
   test('the customer sees the cli that was asked for, or the default, and never the extension', async () => {
     const before = lab().world().seen.length
+    const seen = () => lab().world().seen.slice(before)
     for (const cli of ['+1 (555) 0199', null, 'anonymous']) {
+      const count = seen().length
       const callId = await people.dial('+15550100', cli)
       await inState(callId, connected)
+      await on.until(() => seen().length > count)
       await on.platform.hangup(leg(callId))
-      const { cli: told } = (await inState(callId, ended)) ?? {}
-      expect(told).toBe(lab().world().seen.at(-1))
+      expect(await inState(callId, ended)).toMatchObject({ cli: seen().at(-1) })
     }
     const consultation = newCallId()
     await people.transfer(await people.answered(), '+15550100', consultation)
     expect(await inState(consultation, connected)).toMatchObject({ cli: '+15550000' })
-    expect(lab().world().seen.slice(before)).toEqual(['+15550199', '+15550000', 'anonymous', '+15550000'])
+    await on.until(() => seen().length === 4)
+    expect(seen()).toEqual(['+15550199', '+15550000', 'anonymous', '+15550000'])
   })
 
   test('the customer holds: the event of the agent shows it', async () => {
@@ -394,7 +417,7 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
     await on.until(() => observer.latest(callId, on.alice)?.remoteHeld === false)
   })
 
-  test('on hold the agent hears nothing, and the customer again after resume', async () => {
+  test('on hold the agent hears nothing and the customer hears music, and the agent hears the customer after resume', async () => {
     const callId = await people.answered()
     const [far] = await lab().world().channels()
     await lab()
@@ -405,6 +428,7 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
     await on.platform.hold(leg(callId))
     await inState(callId, held)
     expect(await loudness()).toBeLessThan(SILENT)
+    await people.expectAudible('pstn')
     await on.platform.resume({ ...leg(callId), holdFirst: [] })
     await inState(callId, connected)
     await people.expectAudible('alice')

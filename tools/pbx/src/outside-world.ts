@@ -98,6 +98,9 @@ export async function openOutsideWorld(url: URL, password: string) {
     },
     /** The SIP status with which a call of an outside caller was refused; undefined: it has not ended. */
     endOf: (channelId: string): number | undefined => ends.get(channelId),
+    /** The user of the address to which +15550107 redirects (302), encoded for a URI. */
+    redirectTo: async (user: string): Promise<void> =>
+      void (await ask('POST', '/asterisk/variable', { variable: 'REDIRECTS_TO', value: user })),
     /** All calls of the outside world, oldest first. */
     channels: (): Promise<readonly Pick<Listed, 'id' | 'state'>[]> => listed('PJSIP/world-'),
     hangup: async (channelId: string): Promise<void> => void (await ask('DELETE', `/channels/${channelId}`)),

@@ -24,7 +24,8 @@ const RTP_PORTS = 800
 /** All below 60 000. */
 const RTP_RANGES = 50
 const READY_WITHIN_MS = 20_000
-const ULAW_SILENCE = 0xff
+/** Samples of a rectangular wave of 400 Hz, in µ-law. */
+const MUSIC = Uint8Array.from({ length: 8_000 }, (_, at) => (at % 20 < 10 ? 0x9f : 0x1f))
 
 /**
  * An Asterisk on loopback with the phones and numbers of the tests: endpoints `agents`, a trunk `pstn` whose other end is the
@@ -66,7 +67,7 @@ export async function privateAsterisk(
     RTP_END: String(rtp + RTP_PORTS),
     AGENTS: agents.map(({ name, extension }) => agentSection(name, extension, password)).join('\n'),
   }
-  writeFileSync(join(run, 'moh', 'silence.ulaw'), Buffer.alloc(8_000, ULAW_SILENCE))
+  writeFileSync(join(run, 'moh', 'music.ulaw'), MUSIC)
   const documentation = join(root, 'usr', 'share', 'asterisk', 'documentation')
   if (existsSync(documentation)) cpSync(documentation, join(run, 'lib', 'documentation'), { recursive: true })
   if (tls !== undefined) {

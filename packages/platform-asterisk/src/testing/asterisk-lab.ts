@@ -75,11 +75,18 @@ async function openAsteriskLab() {
   }
   let memory: RealTimeMemory | undefined
 
-  /** Removes the calls of an earlier test and registers every phone. */
+  const isOnline = async (name: string): Promise<boolean> => {
+    const { body } = await ari.request('GET', `/endpoints/PJSIP/${name}`)
+    return (body as { readonly state?: string }).state === 'online'
+  }
+
+  /** Removes the calls of an earlier test, waits until the phones have none, and registers every phone. */
   async function clear(): Promise<void> {
     const { channels, bridges } = await readCalls(ari)
     for (const { id } of channels) await ari.request('DELETE', channelPath(id))
     for (const { id } of bridges) await ari.request('DELETE', bridgePath(id))
+    // A channel that is ended while its phone's transfer rings can stay in Asterisk's list for ever, without a phone.
+    await soon(() => [...phoneOf.values()].every(({ calls }) => calls.length === 0))
     for (const one of phoneOf.values()) {
       one.respondWith('180 Ringing')
       if (!one.isRegistered) await one.register()
@@ -107,10 +114,7 @@ async function openAsteriskLab() {
     /** One more phone of a person, which takes the place of the first. */
     newPhone: (name: string, expiresSeconds: number) =>
       createSipPhone({ name, password, url: phones, understands: [], expiresSeconds }),
-    isOnline: async (name: string): Promise<boolean> => {
-      const { body } = await ari.request('GET', `/endpoints/PJSIP/${name}`)
-      return (body as { readonly state?: string }).state === 'online'
-    },
+    isOnline,
     world: () => world,
     /**
      * Who talks with whom, and who waits on music: the names of phones, and `pstn` for each outside party, sorted. A phone that
@@ -150,7 +154,11 @@ async function openAsteriskLab() {
       proxy.accept()
       await clear()
       memory = new RealTimeMemory()
-      return openHarness({ asterisk, proxy, phone, memory, world: () => world, ringSeconds }, observer, answer)
+      return openHarness(
+        { asterisk, proxy, phone, isOnline, memory, world: () => world, ringSeconds },
+        observer,
+        answer,
+      )
     },
     async close(): Promise<void> {
       memory?.close()
@@ -168,13 +176,14 @@ interface Parts {
   readonly asterisk: PrivateAsterisk
   readonly proxy: TcpProxy
   readonly phone: (name: string) => SipPhone
+  readonly isOnline: (name: string) => Promise<boolean>
   readonly memory: RealTimeMemory
   readonly world: () => OutsideWorld
   readonly ringSeconds: number
 }
 
 function openHarness(
-  { asterisk, proxy, phone, memory, world, ringSeconds }: Parts,
+  { asterisk, proxy, phone, isOnline, memory, world, ringSeconds }: Parts,
   observer: Observer,
   answer: PbxAgent['answer'],
 ): LabHarness {
@@ -228,11 +237,7 @@ function openHarness(
   const withLines = (): AsteriskPlatform =>
     Object.create(platform, { start: { value: startWithLines } }) as AsteriskPlatform
 
-  const until = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
-    for (const end = Date.now() + PATIENCE_MS; !(await isSo()); await pause(POLL_MS)) {
-      if (Date.now() > end) throw new Error(`the condition was not met in time; errors: ${errors.join('; ')}`)
-    }
-  }
+  const until: LabHarness['until'] = (isSo) => soon(isSo, () => `; errors: ${errors.join('; ')}`)
   const nameOf = (agentUri: string): string => PEOPLE.find(({ name }) => uriOf(name) === agentUri)?.name ?? ''
 
   async function customerOf(callId: CallId): Promise<string> {
@@ -267,8 +272,11 @@ function openHarness(
     hangupRemotely: async (callId) => world().hangup(await customerOf(callId)),
     holdRemotely: async (callId, isHeld) => world().hold(await customerOf(callId), isHeld),
     async setDevice(agentUri, online) {
-      if (online) await phone(nameOf(agentUri)).register()
-      else phone(nameOf(agentUri)).die()
+      const name = nameOf(agentUri)
+      if (online) return phone(name).register()
+      phone(name).die()
+      // Before that, a call would still be sent to the phone.
+      await until(async () => !(await isOnline(name)))
     },
     cutOff: (isCut) => (isCut ? proxy.refuse() : proxy.accept()),
     async restart(newObserver) {
@@ -279,6 +287,12 @@ function openHarness(
       await platform.start(newObserver.listener)
       return platform
     },
+  }
+}
+
+async function soon(isSo: () => boolean | Promise<boolean>, more = () => ''): Promise<void> {
+  for (const end = Date.now() + PATIENCE_MS; !(await isSo()); await pause(POLL_MS)) {
+    if (Date.now() > end) throw new Error(`the condition was not met in time${more()}`)
   }
 }
 

@@ -109,6 +109,13 @@ export class People {
     return [callId, consultation]
   }
 
+  /** Alice joins her two calls at the phone. The phone learns of an answer at about the time of the event that says so. */
+  async joinCalls(): Promise<void> {
+    const alice = this.phone('alice')
+    await this.on.until(() => alice.calls.filter(({ isTalking }) => isTalking).length === 2)
+    alice.joinCalls()
+  }
+
   /** Rejects unless exactly these parties talk with each other, and these wait on music, as soon as the state promises it. */
   async expectTalking(talking: readonly string[], waiting: readonly string[] = []): Promise<void> {
     const asked = { talking, waiting }
@@ -122,7 +129,7 @@ export class People {
     expect(now).toEqual(asked)
   }
 
-  /** Rejects unless the phone receives the outside party's tone now. */
+  /** Rejects unless sound is sent now to the phone, or to the customer (`pstn`). */
   async expectAudible(name: string): Promise<void> {
     expect(await this.#lab().world().loudnessAt(name)).toBeGreaterThan(AUDIBLE)
   }
