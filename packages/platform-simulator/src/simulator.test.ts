@@ -3,6 +3,13 @@ import { PlatformUnavailable } from '@switchhook/platform'
 import { createObserver, describePlatform, VirtualStorage } from '@switchhook/platform/conformance'
 import { ALICE, BOB, CAROL, openSimulator } from './testing/open-simulator.ts'
 
+test('the development endpoints find an agent by every spelling of its URI', () => {
+  const simulator = openSimulator(new VirtualStorage(), createObserver())
+  for (const tenant of [undefined, 'acme']) {
+    expect(simulator.findAnyAgent('SIP:alice@ACME.example', tenant)).toMatchObject({ agentUri: ALICE })
+  }
+})
+
 describePlatform('simulator', async (observer) => {
   const storage = new VirtualStorage()
   let simulator = openSimulator(storage, observer)

@@ -25,6 +25,7 @@ import {
   type DeviceState,
   type DeviceTimer,
   type InboundCall,
+  isSameAddress,
   type LegCommand,
   type LegReport,
   legCommands,
@@ -172,9 +173,12 @@ export function createSimulator(deps: SimulatorDeps): Simulator {
     findAgent: async (tenant, agentUri) => find(tenant, agentUri),
     listAgents: createAgentList(agents),
     findAnyAgent: (agentUri, tenant) =>
-      agents.find((agent) => agent.agentUri === agentUri && (tenant === undefined || agent.tenant === tenant)),
-    dial: ({ destination, cli, ...call }) =>
-      dialParty(call, destination, { ...call, cli: cli === null ? null : presentationOf(cli) }),
+      tenant === undefined ? agents.find((agent) => isSameAddress(agent.agentUri, agentUri)) : find(tenant, agentUri),
+    dial: ({ destination, cli, ...call }) => {
+      // A colleague sees who calls, and no number.
+      const isShown = cli !== null && partyOf(call.tenant, destination).kind === 'outside'
+      return dialParty(call, destination, { ...call, cli: isShown ? presentationOf(cli) : null })
+    },
     ...legCommands({
       apply: ({ tenant, known }, step) => track(steps.apply(tenant, step.callId, step, known)),
       legsOf,

@@ -13,6 +13,16 @@ test.each<[string, string | null]>([
   ['+49(0)30/123456', '+4930123456'],
   ['+44 (0)20 7946 0000', '+442079460000'],
   ['+49\u00a030\u202f12\u201134', '+49301234'],
+  ['+49-(0)30-1234', '+49301234'],
+  ['+49 \u2013 ( 0 ) 30 1234', '+49301234'],
+  ['(+49) (0)30 1234', '+49301234'],
+  ['+(49)(0)30 1234', '+49301234'],
+  ['0049 (0) 30 1234', '0049301234'],
+  ['0 (030) 1234', '00301234'],
+  // Without an international prefix, whether the zero is dialled depends on the country.
+  ['49 (0) 30 1234', null],
+  ['+49-(030) 1234', null],
+  ['0049 (030) 1234', null],
   ['\u202a+1 555 0100\u202c', '+15550100'],
   // Germany does not dial this zero, Italy does.
   ['+49 (030) 123456', null],
@@ -31,6 +41,10 @@ test.each([
   ['sip:alice@ACME.Example', 'sip:alice@acme.example'],
   ['sip:%61lice@acme.example', 'sip:alice@acme.example'],
   ['sip:alice@acme.example;transport=TCP', 'sip:alice@acme.example;Transport=tcp'],
+  ['sip:alice@acme.example;lr;transport=tcp', 'sip:alice@acme.example;transport=tcp;lr'],
+  ['sip:a%20b@acme.example', 'sip:a%20b@acme.example'],
+  ['sip:a%c3%a4@acme.example', 'sip:a%C3%A4@acme.example'],
+  ['tel:7001;phone-context=acme.example', 'TEL:70-01;Phone-Context=ACME.example'],
   ['tel:+1-555-7001', '+15557001'],
   ['tel:+15557001', 'TEL:+1.555.7001'],
 ])('%s and %s are the same address', (one, other) => {
@@ -41,6 +55,8 @@ test.each([
   ['sip:Alice@acme.example', 'sip:alice@acme.example'],
   ['sips:alice@acme.example', 'sip:alice@acme.example'],
   ['sip:alice@acme.example:5060', 'sip:alice@acme.example'],
+  ['sip:alice%3Bx@acme.example', 'sip:alice;x@acme.example'],
+  ['tel:7001;phone-context=acme.example', 'tel:7001;phone-context=globex.example'],
   ['+15557001', '15557001'],
 ])('%s and %s are two addresses', (one, other) => {
   expect(isSameAddress(one, other)).toBe(false)

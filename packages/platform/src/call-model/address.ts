@@ -1,12 +1,15 @@
-/** Blanks and no-break spaces, dots, brackets, slashes, and every kind of hyphen that people and web pages write. */
-const SEPARATORS = /[\s().\-/\u2010-\u2015\u2212]/g
+/** Blanks and no-break spaces, dots, slashes, and every kind of hyphen that people and web pages write. */
+const SEPARATORS = /[\s.\-/\u2010-\u2015\u2212]/g
+const BRACKETS = /[()]/g
 /** Soft hyphens and marks of the writing direction. */
 const INVISIBLE = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g
 /** E.123: the national prefix, in brackets after the country code, is not dialled from abroad. */
-const NATIONAL_PREFIX = /^(\+[0-9]{1,3}\s*)\(\s*0\s*\)/
-/** A bracket that holds more than the prefix: whether its zero is dialled depends on the country. */
-const AMBIGUOUS_PREFIX = /^\+[0-9]{1,3}\s*\(\s*0/
+const NATIONAL_PREFIX = /^(\(?(?:\+|00)\(?[0-9]{1,3}\)?)\(0\)/
+/** Another zero in brackets: whether it is dialled depends on the country. */
+const AMBIGUOUS_PREFIX = /^\(?(?:\+|00)\(?[0-9]{1,3}\)?\(0|[0-9]\)?\(0\)/
 const SCHEME = /^tel:/i
+/** A number that is valid in one context, or has an extension (RFC 3966). It cannot be dialled. */
+const TEL_URI = /^tel:([^;]*)(;.*)$/i
 /** `*` and `#` are service codes of many PBXs. */
 const NUMBER = /^\+?[0-9*#]{1,32}$/
 /** With an optional port, parameters and headers (RFC 3261). */
@@ -17,9 +20,10 @@ const SIP_URI = /^(sips?):(?:([^@]*)@)?([A-Za-z0-9][A-Za-z0-9.-]*|\[[0-9A-Fa-f:.
  * as people write it, and the URI of either (RFC 3966).
  */
 export function numberOf(address: string): string | null {
-  const written = address.replaceAll(INVISIBLE, '').trim().replace(SCHEME, '').replace(NATIONAL_PREFIX, '$1')
-  if (AMBIGUOUS_PREFIX.test(written)) return null
-  const number = written.replaceAll(SEPARATORS, '')
+  const written = address.replaceAll(INVISIBLE, '').trim().replace(SCHEME, '').replaceAll(SEPARATORS, '')
+  const dialled = written.replace(NATIONAL_PREFIX, '$1')
+  if (AMBIGUOUS_PREFIX.test(dialled)) return null
+  const number = dialled.replaceAll(BRACKETS, '')
   return NUMBER.test(number) ? number : null
 }
 
@@ -39,24 +43,26 @@ export const isDiallable = (address: string): boolean => numberOf(address) !== n
 export const isSameAddress = (one: string, other: string): boolean => canonicalAddress(one) === canonicalAddress(other)
 
 /**
- * The same text for all spellings of an address: the digits of a number, and a SIP URI with its scheme, host and parameters in
- * small letters. The user of a SIP URI keeps its letters (RFC 3261, 19.1.4).
+ * The same text for all spellings of an address: the digits of a number, and a URI with its scheme, host and parameters in
+ * small letters, the parameters sorted. The user of a SIP URI keeps its letters (RFC 3261, 19.1.4).
  */
 export function canonicalAddress(address: string): string {
   const number = numberOf(address)
   if (number !== null) return number
+  const [, local = '', context] = TEL_URI.exec(address.trim()) ?? []
+  if (context !== undefined) return `tel:${numberOf(local) ?? local}${sorted(context)}`
   const [all, scheme = '', user, host = '', port = '', parameters = '', headers = ''] =
     SIP_URI.exec(address.trim()) ?? []
   if (all === undefined) return address.trim()
   const named = user === undefined ? '' : `${unescaped(user)}@`
-  return `${scheme.toLowerCase()}:${named}${host.toLowerCase()}${port}${parameters.toLowerCase()}${headers}`
+  return `${scheme.toLowerCase()}:${named}${host.toLowerCase()}${port}${sorted(parameters)}${headers}`
 }
 
-/** An escaped character equals the character itself. */
-function unescaped(user: string): string {
-  try {
-    return decodeURIComponent(user)
-  } catch {
-    return user
-  }
-}
+const sorted = (parameters: string): string => parameters.toLowerCase().split(';').toSorted().join(';')
+
+/** An escaped character equals the character itself, unless it is reserved. */
+const unescaped = (user: string): string =>
+  user.replace(/%[0-9a-f]{2}/gi, (escape) => {
+    const character = String.fromCodePoint(Number.parseInt(escape.slice(1), 16))
+    return /[\w\-.!~*'()]/.test(character) ? character : escape.toUpperCase()
+  })

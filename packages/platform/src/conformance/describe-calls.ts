@@ -50,7 +50,8 @@ export function describeCalls(fixture: Fixture): void {
   test('a call between agents has two legs, each with the other agent as its remote party', async () => {
     const callId = await fixture.dial(fixture.bob)
     const bobsLeg = await fixture.untilState(callId, alerting, fixture.bob)
-    expect(bobsLeg).toMatchObject({ internal: true, remoteParty: { uri: fixture.alice } })
+    expect(bobsLeg).toMatchObject({ internal: true, remoteParty: { uri: fixture.alice }, cli: null })
+    expect(fixture.latest(callId)).toMatchObject({ cli: null })
     await fixture.platform.answer(fixture.talk(callId, fixture.bob))
     await fixture.untilState(callId, connected)
     await fixture.platform.hold(fixture.leg(callId))

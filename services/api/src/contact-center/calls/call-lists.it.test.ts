@@ -99,8 +99,10 @@ test('live legs are listed by agent, and ended ones after them, each on one page
   }
   const [over] = (await get('/calls?live=false')).body.items
   expect(over).toMatchObject({ state: CallState.ended, allowedCommands: [] })
-  const one = encodeURIComponent(agent(12))
-  expect(idsOf(await everyPage(`/calls?agentUri=${one}&limit=5`))).toEqual([ended[1]?.callId])
+  for (const spelling of [agent(12), 'SIP:a12@ACME.example']) {
+    const one = encodeURIComponent(spelling)
+    expect(idsOf(await everyPage(`/calls?agentUri=${one}&limit=5`))).toEqual([ended[1]?.callId])
+  }
   expect(idsOf(await everyPage(`/calls?live=true&agentUri=${encodeURIComponent(agent(3))}&limit=5`))).toEqual([live[0]])
   expect(await everyPage(`/calls?agentUri=${encodeURIComponent('sip:nobody@acme.example')}&limit=5`)).toEqual([])
   expect(await everyPage('/calls?limit=5', 'globex')).toEqual([])

@@ -80,6 +80,8 @@ export async function endedLegs(
   { limit, cursor, agentUri }: LegQuery,
 ): Promise<Page<CallStatus>> {
   let next = cursor === undefined ? '' : endedCursors.parse(cursor)
+  // The events name the agent as provisioned. The legs of an agent who is not provisioned any more are listed too.
+  const named = agentUri && ((await deps.platform.findAgent(tenant, agentUri))?.agentUri ?? agentUri)
   const legs = new Map<string, CallStatus>()
   for (let searched = 0; searched < MAX_EVENTS && legs.size < limit; searched += EVENTS_AT_ONCE) {
     const page = await deps.events.page(tenant, {
@@ -88,7 +90,7 @@ export async function endedLegs(
       eventType: 'call.status',
       fromMs: deps.now() - REMEMBERED_MS - LISTED_LATE_MS,
       ...(next !== '' && { cursor: next }),
-      ...(agentUri !== undefined && { agentUri }),
+      ...(named !== undefined && { agentUri: named }),
     })
     const ids = page.items.flatMap(({ callId }) => (isGuid(callId) ? [parseCallId(callId)] : []))
     const calls = await readCallsById(deps.center, tenant, ids)
