@@ -17,11 +17,11 @@ import { createKeyedQueue } from '@switchhook/runtime'
 import { carryOut } from './actions/carry-out.ts'
 import { createTalk } from './actions/talk.ts'
 import { pbxAgents, provisioned } from './agents.ts'
-import { createAriClient } from './ari/ari-client.ts'
+import { channelPath, createAriClient } from './ari/ari-client.ts'
 import type { AriEvent } from './ari/ari-model.ts'
-import { isApplicationName } from './ari/channel-mark.ts'
+import { isApplicationName, MARK_VARIABLE } from './ari/channel-mark.ts'
 import { reach } from './ari/read-calls.ts'
-import { translateEvent } from './ari/translate-event.ts'
+import { type PbxEvent, translateEvent } from './ari/translate-event.ts'
 import type { AsteriskSettings } from './asterisk-config.ts'
 import { createHandler } from './handle-event.ts'
 import { createLeftovers, type UnknownChannels } from './leftovers/leftovers.ts'
@@ -53,6 +53,10 @@ export interface AsteriskPlatform extends Platform {
 }
 
 const DEVICES = 'devices'
+/** Q.850. In SIP 503. */
+const CONGESTION = '42'
+/** Asterisk's answer for a variable that is not set. */
+const UNSET = 404
 /** A phone that registers again within this time keeps its calls. */
 const DEVICE_GRACE_MS = 2_000
 /** Stored calls are compared with Asterisk's lists this often, and after every connect. */
@@ -131,7 +135,24 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
   /** An event that cannot be stored now is repeated: Asterisk does not send it again, and its lists have no end reason. */
   async function onEvent(event: AriEvent): Promise<void> {
     const translated = translateEvent(event)
-    if (translated !== undefined) await throughPause(() => handle(translated))
+    if (translated === undefined) return
+    try {
+      await throughPause(() => handle(translated))
+    } catch (error) {
+      if (!stopping.signal.aborted) await refuseArrival(translated).catch(() => {})
+      throw error
+    }
+  }
+
+  /**
+   * A caller who cannot be stored would hear nothing until Redis is back. The carrier can try another route. A channel with a
+   * mark belongs to a call: another replica has found it.
+   */
+  async function refuseArrival(event: PbxEvent): Promise<void> {
+    if (event.kind !== 'arrives' && event.kind !== 'phone-dials' && event.kind !== 'line-opens') return
+    const path = channelPath(event.channel.id)
+    const { status } = await ari.request('GET', `${path}/variable`, { variable: MARK_VARIABLE })
+    if (status === UNSET) await ari.request('DELETE', path, { reason_code: CONGESTION })
   }
 
   async function throughPause(work: () => Promise<void>): Promise<void> {

@@ -34,6 +34,8 @@ describeWithAsterisk('faults of a real Asterisk', (lab) => {
     on.cutOff(true)
     await expect(on.platform.hangup(leg(callId))).rejects.toBeInstanceOf(PlatformUnavailable)
     for (const { id } of await lab().world().channels()) await lab().world().hangup(id)
+    // Its event is lost: the adapter is cut off while Asterisk sends it.
+    await on.until(async () => (await lab().calls()).channels.every(({ name }) => !name.startsWith('PJSIP/pstn-')))
     on.cutOff(false)
     expect(await inState(callId, ended)).toMatchObject({ endReason: 12 })
     expect(observer.eventsOf(callId, on.alice).filter(({ state }) => state === ended)).toHaveLength(1)
@@ -70,6 +72,18 @@ describeWithAsterisk('faults of a real Asterisk', (lab) => {
     on.memory.outage = undefined
     expect(await inState(callId, ended)).toMatchObject({ endReason: 1, endedBy: 2 })
     expect(on.platform.link).toBe('connected')
+  })
+
+  test('a caller who arrives during a longer outage of Redis is refused with 503, and the next one is not', async () => {
+    on.memory.outage = new Unavailable('redis', 'away')
+    const refused = await lab().world().call('8101', '+15559000')
+    await on.until(() => lab().world().endOf(refused) !== undefined)
+    expect(lab().world().endOf(refused)).toBe(503)
+    await on.until(() => on.platform.link !== 'connected')
+    on.memory.outage = undefined
+    await on.until(() => on.platform.link === 'connected')
+    await people.answered()
+    expect(observer.liveCalls(on.alice)).toHaveLength(1)
   })
 
   test('a caller who rings while the link is cut is not lost to the next one', async () => {
@@ -136,7 +150,7 @@ describeWithAsterisk('faults of a real Asterisk', (lab) => {
     await on.until(() => on.platform.link !== 'connected')
     on.cutOff(false)
     await on.until(() => on.unknown.length >= before + 2)
-    expect(on.unknown.slice(before)).toEqual([0, 0])
+    expect(new Set(on.unknown.slice(before))).toEqual(new Set([0]))
     expect(phone('alice').calls).toEqual([{ isTalking: true }])
     expect(observer.reports()).toEqual([])
     phone('alice').hangup()
@@ -144,10 +158,10 @@ describeWithAsterisk('faults of a real Asterisk', (lab) => {
 
   test('the agent does not answer the phone: the customer is not called', async () => {
     phone('alice').ignoreRequestsToAnswer(true)
-    const before = lab().world().seen.length
+    const before = lab().world().created.length
     const callId = await people.dial('+15550100')
     expect(await inState(callId, ended)).toMatchObject({ endReason: 4 })
-    expect(lab().world().seen).toHaveLength(before)
+    expect(lab().world().created.slice(before)).toEqual([expect.stringContaining('PJSIP/alice-')])
     phone('alice').ignoreRequestsToAnswer(false)
   })
 

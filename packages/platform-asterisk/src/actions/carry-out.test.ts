@@ -7,8 +7,9 @@ import { type CarryOutDeps, carryOut } from './carry-out.ts'
  * Records the variables that are set and the events that are subscribed to. The connection is cut before request `cutAt`.
  * @param joins the status of each answer to `addChannel`
  * @param dialled the status of the answer to `dial`. A channel has no variables.
+ * @param state of every channel
  */
-function asterisk(cutAt: number, joins: number[] = [], dialled = 204) {
+function asterisk(cutAt: number, joins: number[] = [], dialled = 204, state = 'Down') {
   const done: string[] = []
   const deps: CarryOutDeps = {
     ari: {
@@ -16,6 +17,7 @@ function asterisk(cutAt: number, joins: number[] = [], dialled = 204) {
         if (done.length === cutAt) throw new AriUnavailable('cut')
         done.push(query?.['variable'] ?? query?.['eventSource'] ?? '')
         if (path.endsWith('/addChannel')) return { status: joins.shift() ?? 204, body: undefined }
+        if (method === 'GET' && !path.endsWith('/variable')) return { status: 200, body: { state } }
         return { status: method === 'GET' ? 404 : path.endsWith('/dial') ? dialled : 204, body: undefined }
       },
       manager: async () => ({ text: '', cookie: null }),
@@ -60,8 +62,17 @@ test('a channel that Asterisk refuses to dial is not marked as dialled, so it is
   const { deps, done } = asterisk(Number.POSITIVE_INFINITY, [], 409)
   const dial = carryOut(deps, { tenant: 'acme', sessionId: newCallId() }, { kind: 'dial', channelId: 'a' })
   await expect(dial).rejects.toThrow('Asterisk answered 409 to the dialling of a channel')
-  expect(done).toEqual(['SH_DIALLED', ''])
+  expect(done).toEqual(['SH_DIALLED', '', ''])
 })
+
+test.each(['Ringing', 'Up'])(
+  'a channel that Asterisk refuses to dial because it is %s already is marked as dialled',
+  async (state) => {
+    const { deps, done } = asterisk(Number.POSITIVE_INFINITY, [], 409, state)
+    await carryOut(deps, { tenant: 'acme', sessionId: newCallId() }, { kind: 'dial', channelId: 'a' })
+    expect(done).toEqual(['SH_DIALLED', '', '', 'SH_DIALLED'])
+  },
+)
 
 describe('a move into a bridge', () => {
   const move = (joins: number[]) => {

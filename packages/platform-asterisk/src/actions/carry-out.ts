@@ -1,4 +1,5 @@
 import { type AriClient, applicationPath, bridgePath, channelPath, type Query } from '../ari/ari-client.ts'
+import type { AriChannel } from '../ari/ari-model.ts'
 import { DIALLED_VARIABLE, MARK_VARIABLE, markOf, type SessionName } from '../ari/channel-mark.ts'
 import type { OpenLines } from '../open-lines.ts'
 import type { Parties } from '../parties.ts'
@@ -59,7 +60,9 @@ export async function carryOut(deps: CarryOutDeps, session: SessionName, action:
       const dialled = await ari.request('POST', `${path}/dial`, { timeout: String(ringSeconds) })
       // The end of a channel is reported by an event.
       if (dialled.status === GONE) return undefined
-      if (isRefusal(dialled)) throw new Error(`Asterisk answered ${dialled.status} to the dialling of a channel`)
+      if (isRefusal(dialled) && !(await isDialled(ari, path))) {
+        throw new Error(`Asterisk answered ${dialled.status} to the dialling of a channel`)
+      }
       // Last: a channel without the variable is dialled again. A party who is never called would not time out.
       await ari.request('POST', `${path}/variable`, { variable: DIALLED_VARIABLE, value: '1' })
       return undefined
@@ -75,9 +78,14 @@ export async function carryOut(deps: CarryOutDeps, session: SessionName, action:
       return undefined
     }
     case 'ring':
-    case 'answer':
-      await ari.request('POST', `${channelPath(action.channelId)}/${action.kind}`)
+    case 'answer': {
+      const answer = await ari.request('POST', `${channelPath(action.channelId)}/${action.kind}`)
+      // The end of a channel is reported by an event.
+      if (isRefusal(answer) && answer.status !== GONE) {
+        throw new Error(`Asterisk answered ${answer.status} to ${action.kind}`)
+      }
       return undefined
+    }
     case 'leave':
       await ari.request('POST', `${bridgePath(action.bridge)}/removeChannel`, { channel: action.channelId })
       return { kind: 'line-returned', lineId: action.channelId }
@@ -139,6 +147,12 @@ async function move({ ari, app }: CarryOutDeps, action: Extract<Action, { kind: 
   const refusal = answers.find((answer) => isRefusal(answer) && answer.status !== NO_SUCH_CHANNEL)
   if (refusal !== undefined) throw new Error(`Asterisk answered ${refusal.status} to a move into a bridge`)
   if (action.waits) await ari.request('POST', `${path}/moh`)
+}
+
+/** The channel rings or is up: it was dialled before, by a process that died or by another replica. */
+async function isDialled(ari: AriClient, path: string): Promise<boolean> {
+  const { status, body } = await ari.request('GET', path)
+  return status === 200 && (body as AriChannel).state !== 'Down'
 }
 
 const isRefusal = ({ status }: { readonly status: number }): boolean => status >= 400
