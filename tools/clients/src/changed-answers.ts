@@ -43,11 +43,11 @@ const nameOf = ($ref: string): string => $ref.split('/').at(-1) ?? ''
 export async function startChangedAnswers(api: string, document: Document, kept: readonly string[] = []) {
   const { schemas, responses } = document.components
   const change = (value: unknown, schema: Json = {}, field = ''): unknown => {
-    const { $ref, oneOf, anyOf } = schema as { $ref?: string; oneOf?: Json[]; anyOf?: Json[] }
+    const { $ref, oneOf } = schema as { $ref?: string; oneOf?: Json[] }
     if ($ref !== undefined) return change(value, schemas[nameOf($ref)], field)
     if (value === null) return value
-    const union = oneOf ?? anyOf
-    if (union !== undefined) return change(value, union[0], field)
+    // Of a part and null.
+    if (oneOf !== undefined) return change(value, oneOf[0], field)
     if ('x-extensible-enum' in schema && !kept.includes(field)) return typeof value === 'number' ? 99 : 'later'
     if (Array.isArray(value)) return value.map((each) => change(each, schema['items'] as Json, field))
     if (typeof value !== 'object') return value

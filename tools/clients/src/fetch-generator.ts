@@ -8,9 +8,10 @@ import { runStep } from './run-step.ts'
 const GENERATOR_SHA256 = '41ce4f6b07f196676439d710759fa1ced7a08066d06ff1bf314681470289efae'
 const MINUTES = 5
 
-/** Fetches openapi-generator with Maven into `tools` if it is not there. @throws Error if that fails or the jar has other bytes */
+/** Fetches openapi-generator with Maven into `tools`, as a command, if it is not there. @throws Error if that fails or the jar has other bytes */
 export async function fetchGenerator(tools: string): Promise<void> {
   const jar = join(tools, 'openapi-generator-cli.jar')
+  writeFileSync(join(tools, 'openapi-generator-cli'), `#!/bin/sh\nexec java -jar '${jar}' "$@"\n`, { mode: 0o755 })
   const named = `${jar}.${VERSIONS.openapiGenerator}`
   if (existsSync(named)) return
   const artifact = `org.openapitools:openapi-generator-cli:${VERSIONS.openapiGenerator}`

@@ -1,14 +1,16 @@
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { delimiter, join, resolve } from 'node:path'
+import { delimiter, dirname, join, resolve } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { readStackOptions, stackEnvironment, startStack, stopStack } from '@switchhook/local'
 import { freePort, joinTestRun, leaveTestRun, repository, temporaryFolder } from '@switchhook/test-servers'
+import { AGENTS, beginAttendedTransfer } from './attended-transfer.ts'
 import { startChangedAnswers } from './changed-answers.ts'
 import { fetchGenerator } from './fetch-generator.ts'
-import { LANGUAGES, type Language } from './languages.ts'
+import { LANGUAGES, type Language, listingOf, receiverListing } from './languages.ts'
+import type { Listing } from './page.ts'
 import { runStep } from './run-step.ts'
 import { runSchemathesis } from './schemathesis.ts'
 import { tryReceiver } from './try-receiver.ts'
@@ -19,15 +21,13 @@ const RUN_MINUTES = 2
 const home = resolve(repository, process.env['SWITCHHOOK_HOME'] ?? '.local', 'clients')
 const tools = join(home, 'tools')
 const documentFile = join(repository, 'docs/openapi.json')
-const build = { DOCUMENT: documentFile, PROGRAMS: join(repository, 'tools/clients/programs'), TOOLS: tools }
 
-const page = readFileSync(join(repository, 'docs/clients.md'), 'utf8')
-const examples = [...page.matchAll(/^```\w+\n(.*?)^```$/gms)].map(([, code = '']) => code)
-
-const exampleWith = (marks: string): string => {
-  const code = examples.find((one) => one.includes(marks))
-  if (code === undefined) throw new Error(`docs/clients.md has no example with ${marks}`)
-  return code
+/** Writes the file of a listing, with the addresses of this run. */
+function writeListing({ file, code }: Listing, folder: string, replaced: Readonly<Record<string, string>>): void {
+  if (file === '') return
+  mkdirSync(dirname(join(folder, file)), { recursive: true })
+  const changed = Object.entries(replaced).reduce((text, [from, to]) => text.replaceAll(from, to), code)
+  writeFileSync(join(folder, file), changed)
 }
 
 const counts = { passed: 0, failed: 0 }
@@ -83,6 +83,7 @@ const env = {
   API_PORT: '0',
   DEV_IDP_PORT: '0',
   REPLICAS_WORKER: '1',
+  SIMULATOR_AGENTS: JSON.stringify(AGENTS),
 }
 const options = readStackOptions(env)
 const { urls } = await startStack(options, env, () => undefined)
@@ -101,42 +102,55 @@ const changed = await startChangedAnswers(api, document)
 /** A whole program can run against this one, because it keeps the values that the programs check. */
 const later = await startChangedAnswers(api, document, ['state', 'status', 'statusCode', 'eventTypes', 'code'])
 try {
+  const token = await tokenOf(`${urls.devIdp}/acme/oauth2/v2.0/token`)
   const run = {
     API: api,
     CHANGED_API: changed.url,
     TOKEN_URL: `${urls.devIdp}/acme/oauth2/v2.0/token`,
-    TOKEN: await tokenOf(`${urls.devIdp}/acme/oauth2/v2.0/token`),
+    TOKEN: token,
     HOOK: `http://127.0.0.1:${(hook.address() as AddressInfo).port}/`,
+    ...(await beginAttendedTransfer(api, token)),
   }
   for (const language of runnable) {
+    const { name, receiver } = language
     const folder = folderOf(language)
+    rmSync(folder, { recursive: true, force: true })
     mkdirSync(folder, { recursive: true })
-    const built = await report(`${language.name}: generated and compiled`, async () => {
-      const output = await runStep(language.build, folder, build, BUILD_MINUTES)
+    copyFileSync(documentFile, join(folder, 'openapi.json'))
+    const listing = listingOf(language)
+    const env = {
+      ...run,
+      PATH: [join(folder, 'venv/bin'), tools, process.env['PATH']].join(delimiter),
+      PROGRAMS: join(repository, 'tools/clients/programs'),
+      COMMANDS: listing.commands,
+      // Compiled dependencies are kept between runs.
+      CARGO_TARGET_DIR: join(home, 'cargo'),
+      CARGO_PROFILE_DEV_DEBUG: '0',
+    }
+    const generated = await report(`${name}: the commands of docs/clients.md`, async () => {
+      writeListing(listing, folder, { 'https://switchhook.example.com': api })
+      await runStep(listing.commands, folder, env, BUILD_MINUTES)
+    })
+    if (!generated) continue
+    const compiled = await report(`${name}: compiled`, async () => {
+      const output = await runStep(language.compile, folder, env, BUILD_MINUTES)
       return /^NOTE: (.*)/m.exec(output)?.[1]
     })
     const script = language.run
-    if (!built || script === undefined) continue
-    await report(`${language.name}: every step of the program`, async () => {
-      await runStep(script, folder, { ...build, ...run }, RUN_MINUTES)
+    if (!compiled || script === undefined) continue
+    await report(`${name}: every step of the program`, async () => {
+      await runStep(script, folder, env, RUN_MINUTES)
     })
-    await report(`${language.name}: every step, with fields and values of a later version`, async () => {
-      await runStep(script, folder, { ...build, ...run, API: later.url }, RUN_MINUTES)
-    })
-    const { example, marks = '', receiver } = language
-    if (example === undefined) continue
-    const file = join(folder, 'example.txt')
-    const env = { ...build, ...run, EXAMPLE: file }
-    await report(`${language.name}: the example of docs/clients.md`, async () => {
-      writeFileSync(file, exampleWith(marks).replaceAll('https://switchhook.example.com', api))
-      await runStep(example, folder, env, RUN_MINUTES)
+    await report(`${name}: every step, with fields and values of a later version`, async () => {
+      await runStep(script, folder, { ...env, API: later.url }, RUN_MINUTES)
     })
     if (receiver === undefined) continue
-    await report(`${language.name}: the receiver of docs/clients.md`, async () => {
+    await report(`${name}: the receiver of docs/clients.md`, async () => {
       const port = await freePort()
-      writeFileSync(file, exampleWith(receiver.marks).replace('8080', String(port)))
+      const received = receiverListing(receiver)
+      writeListing(received, folder, { '8080': String(port) })
       const start = (secret: string, stopped: AbortSignal) =>
-        runStep(receiver.start, folder, { ...env, WEBHOOK_SECRET: secret }, RUN_MINUTES, stopped)
+        runStep(received.commands, folder, { ...env, WEBHOOK_SECRET: secret }, BUILD_MINUTES, stopped)
       await tryReceiver(start, port, delivered)
     })
   }

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { pipeline, Readable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
 import { newWebhookSecret, signatureOf, signingKeyOf } from '@switchhook/signing'
 
 const START_POLL_MS = 200
+const ANSWER_MS = 10_000
 /** What a receiver may take of an endless body: the 2 MiB of axum, and what the buffers of sockets hold. */
 const MAX_TAKEN_BYTES = 32 * 1_024 * 1_024
 
@@ -47,11 +48,15 @@ export async function tryReceiver(
       }
     }
     const later = Buffer.from(body.toString().replace('"call.status"', '"call.later"'))
-    const empty = Buffer.from(JSON.stringify({ ...(JSON.parse(body.toString()) as object), data: {} }))
+    const envelope = JSON.parse(body.toString()) as { readonly data: object }
+    const withData = (data: object) => Buffer.from(JSON.stringify({ ...envelope, data }))
+    const consulting = withData({ ...envelope.data, consultation: { forCallId: randomUUID() } })
+    const empty = withData({})
     const [noObject, noJson] = [Buffer.from('{}'), Buffer.from('no JSON')]
     const genuine = headersOf(body)
     const requests: readonly [name: string, answer: number, headers: Record<string, string>, body: Buffer][] = [
       ['genuine', 204, genuine, body],
+      ['of a consultation', 204, headersOf(consulting), consulting],
       ['of a later type', 204, headersOf(later), later],
       ['signed without fields of its data', 400, headersOf(empty), empty],
       ['signed without fields', 400, headersOf(noObject), noObject],
@@ -61,14 +66,17 @@ export async function tryReceiver(
       ['an old one', 401, headersOf(body, { ageSeconds: 400 }), body],
       ['an empty signature', 401, { ...genuine, 'webhook-signature': 'v1,' }, body],
     ]
-    await breakOff(port)
+    await breakOff(await beginRequest(port))
+    const slow = await beginRequest(port)
     const wrong: string[] = []
     for (const [name, answer, headers, sent] of requests) {
-      const { status } = await fetch(url, { method: 'POST', headers, body: sent }).catch(() => ({
+      const signal = AbortSignal.timeout(ANSWER_MS)
+      const { status } = await fetch(url, { method: 'POST', headers, body: sent, signal }).catch(() => ({
         status: 'no answer',
       }))
-      if (status !== answer) wrong.push(`${name}: ${status}, not ${answer}`)
+      if (status !== answer) wrong.push(`${name}, beside a slow caller: ${status}, not ${answer}`)
     }
+    slow.destroy()
     for (const head of ['Content-Length: 10000000000', 'Content-Length: -1', 'Transfer-Encoding: chunked']) {
       const taken = await takenOfEndless(port, head)
       if (taken > MAX_TAKEN_BYTES) wrong.push(`${head}, endless: ${taken} bytes were read without an answer`)
@@ -80,10 +88,18 @@ export async function tryReceiver(
   }
 }
 
-/** Ends a request in the middle of its body, as a caller does whose time is over. */
-async function breakOff(port: number): Promise<void> {
+/** Sends the begin of a request, as a slow caller does. */
+async function beginRequest(port: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1')
-  socket.write('POST / HTTP/1.1\r\nHost: receiver\r\nContent-Length: 100\r\n\r\n{', () => socket.resetAndDestroy())
+  await new Promise((resolve) =>
+    socket.write('POST / HTTP/1.1\r\nHost: receiver\r\nContent-Length: 100\r\n\r\n{', resolve),
+  )
+  return socket
+}
+
+/** Ends a request in the middle of its body, as a caller does whose time is over. */
+async function breakOff(socket: Socket): Promise<void> {
+  socket.resetAndDestroy()
   await once(socket, 'close')
 }
 

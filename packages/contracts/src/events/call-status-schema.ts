@@ -20,7 +20,6 @@ import {
   integer,
   nullable,
   numberedSchema,
-  objectSchema,
   occurredAt,
   sequenceOf,
   text,
@@ -108,14 +107,15 @@ const properties = {
       otherCallId: nullable(callGuid('The consultation call of an attended transfer.')),
     }),
   ),
-  consultation: {
-    description: 'On the original call: its consultation call. On the consultation call: the original call.',
-    anyOf: [
-      objectSchema({ callId: callGuid('The consultation call.'), target: text('The party consulted.') }),
-      objectSchema({ forCallId: callGuid('The original call.') }),
-      { type: 'null' },
-    ],
-  },
+  consultation: nullable({
+    type: 'object',
+    description: 'On the original call: `callId` and `target`. On the consultation call: `forCallId`.',
+    properties: {
+      callId: callGuid('The consultation call.'),
+      target: text('The party consulted.'),
+      forCallId: callGuid('The original call.'),
+    },
+  }),
   commandResult: nullable(
     describedObject(
       'The result of a command that changed no state: it failed after its 202, or another one came first.',
@@ -135,11 +135,17 @@ export const callStatusSchema = dataSchema(
   EXAMPLE,
 )
 
+type Described = DataOf<typeof callStatusSchema>
+type AnyConsultation = NonNullable<Described['consultation']>
+
+/**
+ * On the original call: the consultation call and its target. On the consultation call: the original call. The schema has one
+ * object with optional fields instead, because generators of clients make every field of an `anyOf` a required one.
+ */
+export type Consultation = Pick<AnyConsultation, 'callId' | 'target'> | Pick<AnyConsultation, 'forCallId'>
 /** `data` of a `call.status` event. `occurredAt` is later than that of the previous event (`occurredAfter`). */
-export type CallStatus = DataOf<typeof callStatusSchema>
+export type CallStatus = Omit<Described, 'consultation'> & { readonly consultation: Consultation | null }
 export type RemoteParty = CallStatus['remoteParty']
 /** `failReason` is `none` unless the status is failed or cancelled. */
 export type Transfer = NonNullable<CallStatus['transfer']>
-/** On the original call: the consultation call and its target. On the consultation call: the original call. */
-export type Consultation = NonNullable<CallStatus['consultation']>
 export type CommandResult = NonNullable<CallStatus['commandResult']>

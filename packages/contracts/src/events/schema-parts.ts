@@ -10,7 +10,7 @@ export const text = (description: string) => ({ type: 'string', description }) a
 export const integer = (description: string, limits: { readonly minimum?: number } = {}) =>
   ({ type: 'integer', ...limits, description }) as const
 
-export const nullable = <T extends { readonly type: string }>({ type, ...schema }: T) =>
+export const nullable = <const T extends { readonly type: string }>({ type, ...schema }: T) =>
   ({ type: [type as T['type'], 'null'], ...schema }) as const
 
 /** @param stream what the number counts the events of, for the description */
@@ -50,11 +50,9 @@ interface Values<Schema> {
   readonly null: null
 }
 
-type ValueOf<Schema> = Schema extends { readonly anyOf: readonly (infer Each)[] }
-  ? ValueOf<Each>
-  : Schema extends { readonly type: infer Type }
-    ? Values<Schema>[(Type extends readonly (infer Each)[] ? Each : Type) & keyof Values<Schema>]
-    : never
+type ValueOf<Schema> = Schema extends { readonly type: infer Type }
+  ? Values<Schema>[(Type extends readonly (infer Each)[] ? Each : Type) & keyof Values<Schema>]
+  : never
 
 /** JSON Schema of an enum that is transmitted as a number. `names` is the table that the code uses. */
 export function numberedSchema<Value extends number>(names: Readonly<Record<string, Value>>, description: string) {

@@ -105,6 +105,12 @@ func main() {
 	check(must(agents.SetPresence(ctx, agent).PresenceSetting(*api.NewPresenceSetting("66")).Execute()).StatusCode == 66, "presence")
 	must(agents.SetPresence(ctx, agent).PresenceSetting(*api.NewPresenceSetting("2")).Execute())
 
+	original := must(client.CallsAPI.ReadCall(ctx, os.Getenv("ORIGINAL_CALL")).Execute()).Legs[0].GetConsultation()
+	check(original.GetCallId() == os.Getenv("CONSULTATION_CALL") && original.GetTarget() == os.Getenv("TARGET"), "original call")
+	consultation := must(client.CallsAPI.ReadCall(ctx, original.GetCallId()).Execute()).Legs[0].GetConsultation()
+	check(consultation.GetForCallId() == os.Getenv("ORIGINAL_CALL") && !consultation.HasCallId(), "consultation")
+	check(must(deliveries.ReadPolicy(ctx).Execute()).Retention.ParkedMs == 30*86_400_000, "policy")
+
 	check(must(deliveries.Redeliver(ctx, first.DeliveryId).Execute()).Run == 2, "redeliver")
 	parked(2)
 	check(must(deliveries.PreviewRecovery(ctx, created.Id).RecoveryInput(*api.NewRecoveryInput()).Execute()).Count == 1, "preview")

@@ -70,6 +70,12 @@ public class Program {
     check(agents.setPresence(AGENT, new PresenceSetting().statusCode("66"), null).getStatusCode() == 66, "presence");
     agents.setPresence(AGENT, new PresenceSetting().statusCode("2"), null);
 
+    var original = calls.readCall(UUID.fromString(env("ORIGINAL_CALL"))).getLegs().get(0).getConsultation();
+    check(original.getCallId().toString().equals(env("CONSULTATION_CALL")) && original.getTarget().equals(env("TARGET")), "original call");
+    var consultation = calls.readCall(original.getCallId()).getLegs().get(0).getConsultation();
+    check(consultation.getForCallId().toString().equals(env("ORIGINAL_CALL")) && consultation.getCallId() == null, "consultation");
+    check(deliveries.readPolicy().getRetention().getParkedMs() == 30 * 86_400_000L, "policy");
+
     check(deliveries.redeliver(parked.getDeliveryId(), null).getRun() == 2, "redeliver");
     parked(deliveries, created.getId(), 2);
     check(deliveries.previewRecovery(created.getId(), new RecoveryInput()).getCount() == 1, "preview");

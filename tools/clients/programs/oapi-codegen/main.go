@@ -92,10 +92,15 @@ func main() {
 	}
 	first := parked(1)
 	check(*first.Attempts[0].Status == 400, "attempt")
-	// 7: ended. The constants of numbers come with the option skip-prune.
-	check(must(client.ReadCallWithResponse(ctx, accepted.CallId)).JSON200.Legs[0].State == 7, "state of the call")
+	check(must(client.ReadCallWithResponse(ctx, accepted.CallId)).JSON200.Legs[0].State == int(api.CALLSTATEENDED), "state of the call")
 	check(must(client.SetPresenceWithResponse(ctx, agent, nil, api.PresenceSetting{StatusCode: "66"})).JSON202.StatusCode == 66, "presence")
 	must(client.SetPresenceWithResponse(ctx, agent, nil, api.PresenceSetting{StatusCode: "2"}))
+
+	original := must(client.ReadCallWithResponse(ctx, uuid.MustParse(os.Getenv("ORIGINAL_CALL")))).JSON200.Legs[0].Consultation
+	check(original.CallId.String() == os.Getenv("CONSULTATION_CALL") && *original.Target == os.Getenv("TARGET"), "original call")
+	consultation := must(client.ReadCallWithResponse(ctx, *original.CallId)).JSON200.Legs[0].Consultation
+	check(consultation.ForCallId.String() == os.Getenv("ORIGINAL_CALL") && consultation.CallId == nil, "consultation")
+	check(must(client.ReadPolicyWithResponse(ctx)).JSON200.Retention.ParkedMs == 30*86_400_000, "policy")
 
 	check(must(client.RedeliverWithResponse(ctx, first.DeliveryId, nil)).JSON202.Run == 2, "redeliver")
 	parked(2)

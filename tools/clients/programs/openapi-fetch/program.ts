@@ -77,6 +77,15 @@ const PRESENCE = '/api/v1/voice/agents/{agentUri}/presence'
 check(must(await client.POST(PRESENCE, { params: ofAgent, body: { statusCode: '66' } })).statusCode === 66, 'presence')
 must(await client.POST(PRESENCE, { params: ofAgent, body: { statusCode: '2' } }))
 
+const { ORIGINAL_CALL = '', CONSULTATION_CALL = '', TARGET } = env
+const consultationOf = async (callId: string) =>
+  must(await client.GET('/api/v1/voice/calls/{callId}', { params: { path: { callId } } })).legs[0]?.consultation
+const original = await consultationOf(ORIGINAL_CALL)
+check(original?.callId === CONSULTATION_CALL && original.target === TARGET, 'original call')
+const consultation = await consultationOf(CONSULTATION_CALL)
+check(consultation?.forCallId === ORIGINAL_CALL && consultation.callId === undefined, 'consultation')
+check(must(await client.GET('/api/v1/webhooks/policy')).retention.parkedMs === 30 * 86_400_000, 'policy')
+
 const again = { path: { deliveryId: first.deliveryId } }
 check(
   must(await client.POST('/api/v1/webhooks/deliveries/{deliveryId}/redeliver', { params: again })).run === 2,

@@ -7,7 +7,7 @@ import httpx
 from switchhook_client import AuthenticatedClient
 from switchhook_client.api.agents import read_agent_state, read_call_state, set_presence
 from switchhook_client.api.calls import dial, list_calls, read_call
-from switchhook_client.api.deliveries import list_deliveries, preview_recovery, recover, redeliver
+from switchhook_client.api.deliveries import list_deliveries, preview_recovery, read_policy, recover, redeliver
 from switchhook_client.api.subscriptions import change_subscription, create_subscription, delete_subscription, list_subscriptions, read_subscription
 from switchhook_client.models import (
     CallStateNumber,
@@ -18,6 +18,7 @@ from switchhook_client.models import (
     RecoveryInput,
     SubscribedType,
     SubscriptionChange,
+    SubscriptionChangeFilterType0,
     SubscriptionInput,
     SubscriptionInputFilterType0,
     SubscriptionInputMode,
@@ -41,7 +42,8 @@ def parked(subscription: uuid.UUID, run: int):
     raise AssertionError("no delivery was parked")
 
 
-selection = SubscriptionInputFilterType0.from_dict({"call.status": {"state": [7]}})
+FILTER = {"call.status": {"state": [7]}}
+selection = SubscriptionInputFilterType0.from_dict(FILTER)
 created = create_subscription.sync(
     client=client, body=SubscriptionInput(url=os.environ["HOOK"], event_types=[SubscribedType.CALL_STATUS], description="python", filter_=selection)
 )
@@ -58,7 +60,9 @@ assert {created.id, other.id} <= listed, "list over pages"
 
 changed = change_subscription.sync(created.id, client=client, body=SubscriptionChange(description="changed"))
 assert changed.description == "changed" and changed.event_types == ["call.status"], changed
-assert changed.filter_.to_dict() == created.filter_.to_dict()
+assert changed.filter_.to_dict() == FILTER
+selection = SubscriptionChangeFilterType0.from_dict(FILTER)
+assert change_subscription.sync(created.id, client=client, body=SubscriptionChange(filter_=selection)).filter_.to_dict() == FILTER
 
 accepted = dial.sync(client=client, body=DialCommand(agent_uri=AGENT, destination="+15550101"), idempotency_key=str(uuid.uuid4()))
 assert read_call_state.sync(AGENT, client=client).agent_uri == AGENT
@@ -67,6 +71,12 @@ assert first.attempts[0].status == 400
 assert read_call.sync(accepted.call_id, client=client).legs[0].state == CallStateNumber.CALL_STATE_ENDED
 assert set_presence.sync(AGENT, client=client, body=PresenceSetting(status_code="66")).status_code == 66
 set_presence.sync(AGENT, client=client, body=PresenceSetting(status_code="2"))
+
+original = read_call.sync(uuid.UUID(os.environ["ORIGINAL_CALL"]), client=client).legs[0].consultation
+assert str(original.call_id) == os.environ["CONSULTATION_CALL"] and original.target == os.environ["TARGET"], original
+consultation = read_call.sync(original.call_id, client=client).legs[0].consultation
+assert str(consultation.for_call_id) == os.environ["ORIGINAL_CALL"] and not consultation.call_id, consultation
+assert read_policy.sync(client=client).retention.parked_ms == 30 * 86_400_000
 
 assert redeliver.sync(first.delivery_id, client=client).run == 2
 parked(created.id, 2)

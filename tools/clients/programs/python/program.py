@@ -58,6 +58,12 @@ assert calls.read_call(accepted.call_id).legs[0].state == api.CallStateNumber.CA
 assert agents.set_presence(AGENT, api.PresenceSetting(status_code="66")).status_code == 66
 agents.set_presence(AGENT, api.PresenceSetting(status_code="2"))
 
+original = calls.read_call(uuid.UUID(os.environ["ORIGINAL_CALL"])).legs[0].consultation
+assert str(original.call_id) == os.environ["CONSULTATION_CALL"] and original.target == os.environ["TARGET"], original
+consultation = calls.read_call(original.call_id).legs[0].consultation
+assert str(consultation.for_call_id) == os.environ["ORIGINAL_CALL"] and consultation.call_id is None, consultation
+assert deliveries.read_policy().retention.parked_ms == 30 * 86_400_000
+
 assert deliveries.redeliver(first.delivery_id).run == 2
 parked(created.id, 2)
 assert deliveries.preview_recovery(created.id, api.RecoveryInput()).count == 1

@@ -20,6 +20,15 @@ fn client_of(address: String, token: &str) -> Configuration {
     Configuration { base_path: address, bearer_access_token: Some(token.to_owned()), ..Default::default() }
 }
 
+/// Generated functions do not show the header Next-Cursor.
+async fn subscriptions(client: &Configuration, cursor: Option<&str>) -> reqwest::Result<(Vec<Subscription>, Option<String>)> {
+    let address = format!("{}/api/v1/webhooks/subscriptions?limit=1", client.base_path);
+    let token = client.bearer_access_token.as_deref().unwrap_or_default();
+    let answer = client.client.get(address).query(&[("cursor", cursor)]).bearer_auth(token).send().await?.error_for_status()?;
+    let next = answer.headers().get("Next-Cursor").map(|cursor| cursor.to_str().unwrap().to_owned());
+    Ok((answer.json().await?, next))
+}
+
 async fn parked(client: &Configuration, id: &str, run: i32) -> DeliverySummary {
     for _ in 0..100 {
         let since = (chrono::Utc::now() - chrono::Duration::hours(1)).fixed_offset();
@@ -45,8 +54,17 @@ async fn main() {
     let mut pull = SubscriptionInput::new(vec![SubscribedType::AgentStatus]);
     pull.mode = Some(subscription_input::Mode::Pull);
     let other = subscriptions_api::create_subscription(&client, pull, None).await.unwrap();
-    let listed = subscriptions_api::list_subscriptions(&client, None, None, None).await.unwrap();
-    assert!(listed.iter().any(|one| one.id == created.id) && listed.iter().any(|one| one.id == other.id));
+    let mut listed = HashSet::new();
+    let mut cursor: Option<String> = None;
+    loop {
+        let (page, next) = subscriptions(&client, cursor.as_deref()).await.unwrap();
+        listed.extend(page.iter().map(|one| one.id));
+        cursor = next;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    assert!(listed.contains(&created.id) && listed.contains(&other.id));
 
     let change = SubscriptionChange { description: Some(Some("changed".into())), ..Default::default() };
     let changed = subscriptions_api::change_subscription(&client, &created.id.to_string(), change, None, None).await.unwrap();
@@ -64,7 +82,6 @@ async fn main() {
     assert_eq!(presence.status_code, 66);
     agents_api::set_presence(&client, AGENT, PresenceSetting::new("2".into()), None).await.unwrap();
 
-    // The header Next-Cursor of the list of subscriptions is not shown; other lists have `next_cursor`.
     let mut legs = HashSet::new();
     let mut cursor: Option<String> = None;
     loop {
@@ -76,6 +93,13 @@ async fn main() {
         }
     }
     assert!(legs.contains(&accepted.call_id.to_string()));
+
+    let original = calls_api::read_call(&client, &env("ORIGINAL_CALL")).await.unwrap().legs[0].consultation.clone().unwrap();
+    assert_eq!((original.call_id.unwrap().to_string(), original.target.unwrap()), (env("CONSULTATION_CALL"), env("TARGET")));
+    let call = calls_api::read_call(&client, &env("CONSULTATION_CALL")).await.unwrap();
+    let consultation = call.legs[0].consultation.clone().unwrap();
+    assert_eq!((consultation.for_call_id.unwrap().to_string(), consultation.call_id), (env("ORIGINAL_CALL"), None));
+    assert_eq!(deliveries_api::read_policy(&client).await.unwrap().retention.parked_ms, 30 * 86_400_000);
 
     assert_eq!(deliveries_api::redeliver(&client, &first.delivery_id.to_string(), None).await.unwrap().run, 2);
     parked(&client, &id, 2).await;

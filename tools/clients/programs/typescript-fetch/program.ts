@@ -1,4 +1,4 @@
-import * as api from './index'
+import * as api from './index.js'
 
 const AGENT = 'sip:alice@acme.example'
 const env = process.env as Record<string, string>
@@ -81,6 +81,13 @@ async function main(): Promise<void> {
     'presence',
   )
   await agents.setPresence({ agentUri: AGENT, presenceSetting: { statusCode: '2' } })
+
+  const { ORIGINAL_CALL = '', CONSULTATION_CALL = '', TARGET } = env
+  const original = (await calls.readCall({ callId: ORIGINAL_CALL })).legs[0]?.consultation
+  check(original?.callId === CONSULTATION_CALL && original.target === TARGET, 'original call')
+  const consultation = (await calls.readCall({ callId: CONSULTATION_CALL })).legs[0]?.consultation
+  check(consultation?.forCallId === ORIGINAL_CALL && consultation.callId === undefined, 'consultation')
+  check((await deliveries.readPolicy()).retention.parkedMs === 30 * 86_400_000, 'policy')
 
   check((await deliveries.redeliver({ deliveryId: first.deliveryId })).run === 2, 'redeliver')
   await parked(2)

@@ -310,15 +310,14 @@ export interface Schemas {
       /** The consultation call of an attended transfer. */
       otherCallId: string | null;
     } | null;
-    /** On the original call: its consultation call. On the consultation call: the original call. */
+    /** On the original call: `callId` and `target`. On the consultation call: `forCallId`. */
     consultation: {
       /** The consultation call. */
-      callId: string;
+      callId?: string;
       /** The party consulted. */
-      target: string;
-    } | {
+      target?: string;
       /** The original call. */
-      forCallId: string;
+      forCallId?: string;
     } | null;
     /** The result of a command that changed no state: it failed after its 202, or another one came first. */
     commandResult: {

@@ -149,6 +149,15 @@ test('no value has one of several scalar types', () => {
   }
 })
 
+test('no answer has one of several forms, because generators make one form of them with every field required', () => {
+  for (const [at, schema] of inAnswers) {
+    const forms = (schema['oneOf'] ?? schema['anyOf'] ?? schema['allOf']) as readonly Schema[] | undefined
+    // Receivers read a delivery as an envelope first, and its `eventType` names its form.
+    if (forms === undefined || 'discriminator' in schema) continue
+    expect([at, forms]).toEqual([at, [{ $ref: expect.any(String) }, { type: 'null' }]])
+  }
+})
+
 test('an integer that does not fit 32 bits says so', () => {
   const large = inAnswers.filter(([, { type, examples = [] }]) => {
     return type === 'integer' && (examples as number[]).some((example) => example > 2 ** 31 - 1)

@@ -164,8 +164,8 @@ export const listSubscriptions: RouteOf<SubscriptionRouteDeps, undefined, QueryO
   operationId: 'listSubscriptions',
   summary: 'List subscriptions',
   description:
-    "Lists the tenant's subscriptions, the oldest first (by `createdAt`, then `id`). If there are more than `limit`, the header `Next-Cursor` has the " +
-    '`cursor` of the next page. Creating or deleting subscriptions meanwhile does not move others to another page.',
+    "Lists the tenant's subscriptions, the oldest first (by `createdAt`, then `id`). If there are more, the header `Next-Cursor` has the " +
+    '`cursor` of the next page; a page can have fewer than `limit`. Creating or deleting subscriptions meanwhile does not move others to another page.',
   query: subscriptionPageQuery,
   responses: {
     200: {
