@@ -190,7 +190,8 @@ describe('maxInFlight and maxPerSecond', () => {
     await receiver.waitFor(1, '/unlimited')
     const changed = await acme.api.subscriptions.change(subscription.id, { maxInFlight: null })
     expect(changed).toMatchObject({ maxInFlight: null })
-    await eventually(() => expect(sentTo('/unlimited')).toHaveLength(30), { timeoutMs: 60_000 })
+    // A set: a POST whose answer was too late for a busy worker comes twice.
+    await eventually(() => expect(new Set(sentTo('/unlimited')).size).toBe(30), { timeoutMs: 50_000 })
     const body = { mode: 'pull', eventTypes: ['call.status'], maxInFlight: 1 }
     const refused = await acme.request<{ errors: { pointer: string }[] }>('POST', '/webhooks/subscriptions', body)
     expect([refused.status, refused.body.errors[0]?.pointer]).toEqual([400, '/maxInFlight'])
