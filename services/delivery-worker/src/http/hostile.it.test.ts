@@ -8,7 +8,7 @@ import { createAddressGuard } from '@switchhook/egress'
 import { eventually } from '@switchhook/testkit'
 import { generate } from 'selfsigned'
 import { aDelivery } from '../testing/deliveries.ts'
-import { createPostClient, type PostClient } from './post.ts'
+import { aPostClient, type TestPostClient } from '../testing/post-client.ts'
 
 const TIMEOUT_MS = 500
 const DAY_MS = 86_400_000
@@ -22,12 +22,12 @@ const lookup: LookupFunction = (_hostname, options, callback) => {
   else callback(null, '127.0.0.1', 4)
 }
 
-let client: PostClient
+let client: TestPostClient
 let servers: Server[]
 
 beforeEach(() => {
   servers = []
-  client = createPostClient({
+  client = aPostClient({
     timeoutMs: TIMEOUT_MS,
     maxSockets: 10,
     guard,
@@ -91,7 +91,7 @@ describe('an answer', () => {
         closed = true
       })
     })
-    const hasty = createPostClient({ timeoutMs: 400, maxSockets: 1, guard, lookup })
+    const hasty = aPostClient({ timeoutMs: 400, maxSockets: 1, guard, lookup })
     const startedAt = performance.now()
     await expect(hasty.post(deliveryTo(url), 1)).resolves.toEqual({ kind: 'answered', status: 503, answer: 'out of' })
     // Without the deadline the excerpt would take a second.
@@ -101,7 +101,7 @@ describe('an answer', () => {
   })
 
   test('with an error status and a stalled body is read for at most a second, however long the deadline', async () => {
-    const patient = createPostClient({ timeoutMs: 60_000, maxSockets: 1, guard, lookup })
+    const patient = aPostClient({ timeoutMs: 60_000, maxSockets: 1, guard, lookup })
     const url = await urlOf((socket) => void socket.write(`${REFUSAL}Content-Length: 100\r\n\r\n`))
     const startedAt = performance.now()
     await expect(patient.post(deliveryTo(url), 1)).resolves.toEqual({ kind: 'answered', status: 503 })

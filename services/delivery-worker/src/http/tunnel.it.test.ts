@@ -8,7 +8,7 @@ import { createAddressGuard } from '@switchhook/egress'
 import { type CertificateAuthority, eventually, makeCertificateAuthority, startReceiver } from '@switchhook/testkit'
 import { egressProxyField } from '../egress-proxy.ts'
 import { aDelivery } from '../testing/deliveries.ts'
-import { createPostClient, type PostClient } from './post.ts'
+import { aPostClient, type TestPostClient } from '../testing/post-client.ts'
 import { createTunnels } from './tunnel.ts'
 
 /** Long, because the first POST of a process loads and compiles the HTTP client. */
@@ -36,7 +36,7 @@ const lookup: LookupFunction = (hostname, _options, callback) => {
 }
 
 let authority: CertificateAuthority
-let client: PostClient
+let client: TestPostClient
 let warnings: unknown[][]
 let closing: (() => unknown)[]
 
@@ -101,7 +101,7 @@ function useProxy(url: string, timeoutMs = TIMEOUT_MS): void {
   if (proxy === undefined) throw new Error('no proxy')
   const log = { warn: (...line: unknown[]) => void warnings.push(line) }
   const tunnel = createTunnels({ proxy, guard, lookup, timeoutMs, log })
-  client = createPostClient({ timeoutMs, maxSockets: 1, guard, lookup, tunnel })
+  client = aPostClient({ timeoutMs, maxSockets: 1, guard, lookup, tunnel })
   closing.push(() => client.close())
 }
 

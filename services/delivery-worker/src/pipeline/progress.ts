@@ -76,7 +76,7 @@ export interface Made {
   /** null: a client received the delivery and made the attempt, so there is no endpoint, and no breaker. */
   readonly before: Before | null
   /** As in `Posted`. */
-  readonly isHung?: true
+  readonly isHung?: true | undefined
 }
 
 /** The breaker learns nothing from it. */

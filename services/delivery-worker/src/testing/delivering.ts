@@ -69,7 +69,7 @@ export function pipelineDeps(change: Partial<FlatDeps> = {}): PipelineDeps {
     admit: admitIn('closed'),
     breaker: aBreaker(),
     post: async (delivery) => posted(delivery, ok),
-    limits: { post: (_limited, _delivery, _isProbe, post) => post(async () => Infinity) },
+    limits: { post: (limited, _delivery, _isProbe, post) => post(limited && (async () => Infinity)) },
     listener: notifyAll([]),
     afterSettled: [],
     now: Date.now,
