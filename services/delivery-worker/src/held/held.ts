@@ -52,8 +52,8 @@ export function createHeld(deps: HeldDeps) {
   const limits = createLimits({ ...broker, permits, held, log, ...clocks })
   const parkExcess = createParkExcess({ held, archive, deliveries, noticeParked, log })
   const listAgain: RecordOutcomeDeps['listAgain'] = async (message) => parkExcess(await deliveries.listAgain(message))
-  const afterSettled: AfterSettled = async ({ delivery, decision, excess }) =>
-    decision === undefined ? listAgain(delivery) : parkExcess(excess)
+  const afterSettled: AfterSettled = async ({ delivery, written }) =>
+    written === undefined ? listAgain(delivery) : parkExcess(written.excess)
   async function waiting() {
     const [backlog, ...due] = await broker.queueDepths([Queue.deliveryBacklog, ...dueQueues(deps.shards)])
     return { backlog: backlog?.ready ?? 0, due: due.reduce((sum, queue) => sum + (queue?.ready ?? 0), 0) }
