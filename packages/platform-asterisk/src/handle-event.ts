@@ -1,5 +1,6 @@
 import { type Devices, WITHHELD } from '@switchhook/platform'
 import { LRUCache } from 'lru-cache'
+import { tellTransfer } from './actions/tell-transfer.ts'
 import type { PbxAgents } from './agents.ts'
 import { type AriClient, channelPath } from './ari/ari-client.ts'
 import type { AriChannel } from './ari/ari-model.ts'
@@ -65,8 +66,7 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
   const refuse = async ({ id }: AriChannel): Promise<void> =>
     void (await ari.request('DELETE', channelPath(id), { reason_code: NO_SUCH_NUMBER }))
 
-  const declineTransfer = async ({ id }: AriChannel): Promise<void> =>
-    void (await ari.request('POST', `${channelPath(id)}/transfer_progress`, { states: 'channel_declined' }))
+  const declineTransfer = ({ id }: AriChannel): Promise<void> => tellTransfer(ari, id, 'declined')
 
   /** A number that the caller withholds is in the event all the same (RFC 3325). */
   async function callerOf({ id, caller }: AriChannel): Promise<{ readonly from: string; readonly name?: string }> {

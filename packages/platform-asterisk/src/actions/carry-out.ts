@@ -5,6 +5,7 @@ import type { OpenLines } from '../open-lines.ts'
 import type { Parties } from '../parties.ts'
 import type { Action } from '../session/action.ts'
 import type { Input } from '../session/input.ts'
+import { tellTransfer } from './tell-transfer.ts'
 
 export interface CarryOutDeps extends Pick<Parties, 'endpointOf' | 'shownAs'> {
   readonly ari: AriClient
@@ -95,11 +96,9 @@ export async function carryOut(deps: CarryOutDeps, session: SessionName, action:
     case 'move':
       await move(deps, action)
       return undefined
-    case 'transfer-progress': {
-      const states = `channel_${action.state}`
-      await ari.request('POST', `${channelPath(action.channelId)}/transfer_progress`, { states })
+    case 'transfer-progress':
+      await tellTransfer(ari, action.channelId, action.state)
       return undefined
-    }
     case 'drop':
       await ari.request('DELETE', channelPath(action.channelId), dropReason(action))
       return undefined

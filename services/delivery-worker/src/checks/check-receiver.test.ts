@@ -43,7 +43,7 @@ function aWorld(
       elapsedMs += 40.3
       return { kind: 'posted', delivery, outcome: outcome(delivery, attempt) }
     },
-    limits: { post: async (_subscription, _delivery, _isProbe, post) => post(async () => undefined) },
+    limits: { post: async (limited, _delivery, _isProbe, post) => post(limited && (async () => undefined)) },
     checks: { save: async (checkId, facts) => void saved.push([checkId, facts]) },
     deadlineMs: 10_000,
     // Set back during the first POST.

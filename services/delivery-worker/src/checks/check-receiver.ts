@@ -5,15 +5,13 @@ import {
   exampleDeliveryOf,
   hasLimits,
   newEventId,
-  type Outcome,
   type ReceiverCheck,
-  type Subscription,
   type Trial,
 } from '@switchhook/contracts'
 import type { CheckStore, SubscriptionStore } from '@switchhook/store'
 import type { Clocks } from '../clocks.ts'
 import type { EndpointClient } from '../http/endpoint-client.ts'
-import type { PostUnderLease, TakePermit } from '../http/post-under-lease.ts'
+import type { PostUnderLease } from '../http/post-under-lease.ts'
 import type { Limits } from '../limits/limits.ts'
 import { resultOf } from '../policy/classify.ts'
 
@@ -31,7 +29,7 @@ interface CheckReceiverDeps extends Clocks {
 export const CONCURRENT_CHECKS = 5
 
 /** How soon a check asks again for a permit of a subscription with limits. */
-const PERMIT_LOOK_MS = 50
+const PERMIT_POLL_MS = 50
 
 /**
  * Checks the endpoint of a subscription: it sends a delivery, then its duplicate together with deliveries that the endpoint
@@ -40,53 +38,46 @@ const PERMIT_LOOK_MS = 50
  * the time that it waits for permits of a subscription with limits.
  */
 export function createCheckReceiver(deps: CheckReceiverDeps) {
-  const { client, limits, subscriptions, checks, deadlineMs, now, nowMs } = deps
-
-  /** Undefined: no permit is free. */
-  async function withinLimits(to: Subscription, delivery: Delivery, attempt: number): Promise<Outcome | undefined> {
-    const post = (take?: TakePermit) => deps.post(delivery, attempt, Infinity, take)
-    // Like a probe, it may go before what is held.
-    const posted = hasLimits(to) ? await limits.post(to, delivery, true, post) : await post()
-    return posted.kind === 'posted' ? posted.outcome : undefined
-  }
+  const { client, post, limits, subscriptions, checks, deadlineMs, now, nowMs } = deps
 
   return async (check: ReceiverCheck): Promise<void> => {
+    const { checkId, eventType } = check
     const expiresAtMs = Date.parse(check.expiresAt)
     if (now() > expiresAtMs) return
     const subscription = await subscriptions.find(check.tenant, check.subscriptionId)
-    if (subscription === undefined) return checks.save(check.checkId, { refused: 'subscription-not-found' })
+    if (subscription === undefined) return checks.save(checkId, { refused: 'subscription-not-found' })
     const { signing, headers } = subscription
+    const limited = hasLimits(subscription) ? subscription : undefined
     /** Undefined: the limits let nothing through until the check expired, and the api waits no longer. */
     const postOnce = async (delivery: Delivery, attempt = 1): Promise<CheckedPost | undefined> => {
-      for (; now() <= expiresAtMs; await pause(PERMIT_LOOK_MS)) {
+      for (; now() <= expiresAtMs; await pause(PERMIT_POLL_MS)) {
         const beganMs = nowMs()
-        const outcome = await withinLimits(subscription, delivery, attempt)
-        if (outcome !== undefined) return { ...resultOf(outcome), durationMs: Math.round(nowMs() - beganMs) }
+        // Like a probe, it may go before what is held.
+        const posted = await limits.post(limited, delivery, true, (take) => post(delivery, attempt, Infinity, take))
+        if (posted.kind !== 'posted') continue
+        return { ...resultOf(posted.outcome), durationMs: Math.round(nowMs() - beganMs) }
       }
       return undefined
     }
     const isSigned = signing !== undefined
     const example = (trial: Trial): Delivery => ({
-      ...exampleDeliveryOf(
-        { eventId: newEventId(), eventType: check.eventType, trial, at: new Date(now()) },
-        subscription,
-      ),
+      ...exampleDeliveryOf({ eventId: newEventId(), eventType, trial, at: new Date(now()) }, subscription),
       ...(signing !== undefined && { signing }),
       ...(headers !== undefined && { headers }),
     })
     const first = example('test')
-    if (!client.canSign(first)) return checks.save(check.checkId, { refused: 'secret-unavailable' })
+    if (!client.canSign(first)) return checks.save(checkId, { refused: 'secret-unavailable' })
     client.forgetStrays(first.url)
     const plain = await postOnce(first)
     if (plain === undefined) return
     const facts = { deadlineMs, isSigned, plain }
-    if (plain.outcome !== 'delivered') return checks.save(check.checkId, facts)
+    if (plain.outcome !== 'delivered') return checks.save(checkId, facts)
     // The first of these goes over the connection of the plain one, if the endpoint keeps it.
     const [duplicate, forged, stale] = await Promise.all([
       postOnce(first, 2),
       ...(isSigned ? [postOnce(example('forged')), postOnce(example('stale'))] : []),
     ])
-    await checks.save(check.checkId, {
+    await checks.save(checkId, {
       ...facts,
       sendsStrays: client.sendsStrays(first.url),
       ...(duplicate !== undefined && { duplicate }),

@@ -1,24 +1,19 @@
 import { createAddressGuard } from '@switchhook/egress'
 import type { Logger } from '@switchhook/runtime'
-import { createSigner, openVault, type Signer } from '@switchhook/signing'
+import { createSigner, openVault } from '@switchhook/signing'
 import type { WorkerConfig } from '../config.ts'
 import { createLookup } from './lookup.ts'
-import { createPostClient, type PostClient } from './post.ts'
+import { createPostClient } from './post.ts'
 import { createTunnels } from './tunnel.ts'
 
 /** Makes signed POSTs to public addresses, through the operator's proxy if there is one. */
-export type EndpointClient = PostClient & Pick<Signer, 'canSign'>
+export type EndpointClient = ReturnType<typeof createEndpointClient>
 
 /**
  * @param maxSockets maximum number of connections to one endpoint
  * @param now decides which secrets still sign, in ms since 1970
  */
-export function createEndpointClient(
-  config: WorkerConfig,
-  maxSockets: number,
-  log: Logger,
-  now: () => number,
-): EndpointClient {
+export function createEndpointClient(config: WorkerConfig, maxSockets: number, log: Logger, now: () => number) {
   const guard = createAddressGuard(config.WEBHOOK_ALLOWED_NETWORKS)
   const vault = openVault(config, log)
   const signer = createSigner({ vault, log, now })

@@ -5,6 +5,7 @@ import { rmSync } from 'node:fs'
 import { rename, writeFile } from 'node:fs/promises'
 import type { LookupFunction } from 'node:net'
 import { join } from 'node:path'
+import { answerWithin } from '@switchhook/runtime'
 import { eventually, temporaryFolder } from '@switchhook/testkit'
 import { createLookup } from './lookup.ts'
 
@@ -116,9 +117,7 @@ test('a name server that drops queries for IPv6 does not delay IPv4', async () =
   const timeoutMs = 2_000
   lookup = lookupWithin(timeoutMs)
   answeredAfterMs[`v4.example ${AAAA}`] = Infinity
-  const startedAt = performance.now()
-  await expect(find('v4.example')).resolves.toEqual([V4])
-  expect(performance.now() - startedAt).toBeLessThan(timeoutMs / 2)
+  await expect(answerWithin(timeoutMs / 2, find('v4.example'), 'late')).resolves.toEqual([V4])
 })
 
 test.each<[string, boolean, number]>([
@@ -142,28 +141,31 @@ test('an answer with only blocked addresses does not shorten the wait for the ot
 })
 
 test('many names without an answer delay no other name', async () => {
-  const silent = Array.from({ length: 50 }, (_, n) => find(`silent${n}.example`).catch((error: unknown) => error))
-  const startedAt = performance.now()
+  let isOver = false
+  const silent = Array.from({ length: 50 }, (_, n) =>
+    find(`silent${n}.example`).catch((error: unknown) => {
+      isOver = true
+      return error
+    }),
+  )
   await expect(find('client.example')).resolves.toHaveLength(1)
-  expect(performance.now() - startedAt).toBeLessThan(TIMEOUT_MS)
+  expect(isOver).toBe(false)
   for (const error of await Promise.all(silent)) expect(error).toMatchObject({ code: 'ETIMEOUT' })
 })
 
-test('a failed look-up is repeated only after a while', async () => {
+test.each([60_000, 1])('a failed look-up is repeated only after a while: %i ms', async (forgetFailureMs) => {
   const own = createLookup({
     guard,
     timeoutMs: TIMEOUT_MS,
-    forgetFailureMs: 300,
+    forgetFailureMs,
     servers: [`127.0.0.1:${nameServer.address().port}`],
   })
   const ask = (): Promise<unknown> =>
     new Promise((resolve) => own('silent.example', { all: true }, (error) => resolve(error)))
   await expect(ask()).resolves.toMatchObject({ code: 'ETIMEOUT' })
   const asked = questions.length
-  const startedAt = performance.now()
   await expect(ask()).resolves.toMatchObject({ code: 'ETIMEOUT' })
-  expect(performance.now() - startedAt).toBeLessThan(TIMEOUT_MS / 2)
-  expect(questions).toHaveLength(asked)
+  if (forgetFailureMs > 1) return expect(questions).toHaveLength(asked)
   await eventually(async () => {
     await ask()
     expect(questions.length).toBeGreaterThan(asked)
@@ -260,9 +262,7 @@ describe('the search list', () => {
       ...['prod.svc', 'svc', ''].map((at) => `v4.example.${at}.cluster.local`.replace('..', '.')),
     ])
       answeredAfterMs[`${name} ${AAAA}`] = Infinity
-    const startedAt = performance.now()
-    await expect(find('v4.example')).resolves.toEqual([V4])
-    expect(performance.now() - startedAt).toBeLessThan(timeoutMs / 2)
+    await expect(answerWithin(timeoutMs / 2, find('v4.example'), 'late')).resolves.toEqual([V4])
   })
 })
 

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { createAddressGuard } from '@switchhook/egress'
 import { eventually } from '@switchhook/testkit'
 import { aDelivery } from '../testing/deliveries.ts'
-import { createPostClient, type PostClient } from './post.ts'
+import { aPostClient, type TestPostClient } from '../testing/post-client.ts'
 
 const guard = createAddressGuard(['127.0.0.0/8'])
 const MAX_AGE_MS = 300
@@ -17,7 +17,7 @@ let lookUps: number
 /** How long a look-up takes after the first. */
 let lookUpMs: number
 let servers: Server[]
-let client: PostClient
+let client: TestPostClient
 let port: number
 
 const lookup: LookupFunction = (_hostname, _options, callback) => {
@@ -43,7 +43,7 @@ beforeEach(async () => {
   address = '127.0.0.1'
   const old = await listen('127.0.0.1', 0, (_request, response) => response.writeHead(404).end())
   port = (old.address() as AddressInfo).port
-  client = createPostClient({ timeoutMs: 5_000, maxSockets: 1, guard, lookup, maxAgeMs: MAX_AGE_MS })
+  client = aPostClient({ timeoutMs: 5_000, maxSockets: 1, guard, lookup, maxAgeMs: MAX_AGE_MS })
 })
 
 afterEach(async () => {

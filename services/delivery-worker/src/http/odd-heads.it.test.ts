@@ -4,11 +4,11 @@ import type { Outcome } from '@switchhook/contracts'
 import { createAddressGuard } from '@switchhook/egress'
 import { eventually } from '@switchhook/testkit'
 import { aDelivery } from '../testing/deliveries.ts'
-import { createPostClient, type PostClient } from './post.ts'
+import { aPostClient, type TestPostClient } from '../testing/post-client.ts'
 
 const guard = createAddressGuard(['127.0.0.0/8'])
 
-let client: PostClient
+let client: TestPostClient
 let server: Server
 let connections: number
 let closed: number
@@ -16,7 +16,7 @@ let closed: number
 beforeEach(() => {
   connections = 0
   closed = 0
-  client = createPostClient({ timeoutMs: 2_000, maxSockets: 1, guard, lookup: () => {} })
+  client = aPostClient({ timeoutMs: 2_000, maxSockets: 1, guard, lookup: () => {} })
 })
 
 afterEach(async () => {

@@ -41,17 +41,7 @@ export interface Posted {
  */
 export type TakePermit = (wasWritten: boolean, limited?: Subscription) => Promise<number | undefined>
 
-/**
- * A `Withheld` means that no attempt was made.
- * @param trustedUntilMs the end of the lease under which the delivery was admitted
- * @param take absent: the subscription has no limits
- */
-export type PostUnderLease = (
-  delivery: Delivery,
-  attempt: number,
-  trustedUntilMs: number,
-  take?: TakePermit,
-) => Promise<Posted | Withheld>
+export type PostUnderLease = ReturnType<typeof createPostUnderLease>
 
 export interface PostUnderLeaseDeps extends Pick<Clocks, 'nowMs'> {
   readonly startDeadline: () => Deadline
@@ -101,10 +91,20 @@ async function acquire(
  * @throws Unavailable if, until the deadline, every reading of the subscription takes longer than a lease. The endpoint has
  *   not failed, so the delivery must come back without an attempt.
  */
-export function createPostUnderLease(deps: PostUnderLeaseDeps): PostUnderLease {
+export function createPostUnderLease(deps: PostUnderLeaseDeps) {
   const { startDeadline, writeWithin, renew, nowMs, runningMs = runningClockMs } = deps
 
-  return async (due, attempt, trustedUntilMs, take) => {
+  /**
+   * A `Withheld` means that no attempt was made.
+   * @param trustedUntilMs the end of the lease under which the delivery was admitted
+   * @param take absent: the subscription has no limits
+   */
+  return async (
+    due: Delivery,
+    attempt: number,
+    trustedUntilMs: number,
+    take?: TakePermit,
+  ): Promise<Posted | Withheld> => {
     const deadline = startDeadline()
     /** A request that was written and broke on a reused connection: a failed attempt, unless its one replay is answered. */
     let broken: Posted | undefined
@@ -126,12 +126,8 @@ export function createPostUnderLease(deps: PostUnderLeaseDeps): PostUnderLease {
           throw new Unavailable('redis', 'reading the subscription takes longer than its lease')
         }
         if (deadline.hasPassed) return broken ?? posted(delivery, TIMED_OUT)
-        const terms = {
-          trustedUntilMs: untilMs,
-          deadline,
-          isReplay: broken !== undefined,
-          ...(take && { isOnce: true }),
-        }
+        const isReplay = broken !== undefined
+        const terms = { trustedUntilMs: untilMs, deadline, isReplay, ...(take && { isOnce: true }) }
         const beganMs = runningMs()
         const sent = await writeWithin(delivery, attempt, terms)
         longestMs = Math.max(longestMs, runningMs() - beganMs)

@@ -3,13 +3,13 @@ import type { AddressInfo } from 'node:net'
 import { createServer, type Server, type Socket } from 'node:net'
 import type { Delivery, Outcome } from '@switchhook/contracts'
 import { createAddressGuard } from '@switchhook/egress'
-import { type Deadline, startDeadline } from '@switchhook/runtime'
+import { answerWithin, type Deadline, startDeadline } from '@switchhook/runtime'
 import { createSigner, newWebhookSecret, openVault, subscriptionSecret } from '@switchhook/signing'
 import { eventually, type ReceivedRequest, type Receiver, startReceiver } from '@switchhook/testkit'
 import { Webhook } from 'standardwebhooks'
 import { aDelivery } from '../testing/deliveries.ts'
+import { aPostClient, type TestPostClient } from '../testing/post-client.ts'
 import { createLookup } from './lookup.ts'
-import { createPostClient, type PostClient } from './post.ts'
 
 const TIMEOUT_MS = 400
 const guard = createAddressGuard(['127.0.0.0/8', '::1/128', '2001:db8::/32'])
@@ -17,20 +17,20 @@ const lookup = createLookup({ guard, timeoutMs: 100 })
 /** Contains a trailing newline, a float that JSON.parse would shorten, an integer that it would round, and non-ASCII text. */
 const BODY = Buffer.from('{"data": {"a": 1.0, "b": 12345678901234567890, "c": "Zoë ☎"}}\n')
 
-let client: PostClient
+let client: TestPostClient
 let receiver: Receiver
 
 // The first POST of a process loads and compiles the HTTP client, which can exceed the deadline on a busy machine.
 beforeAll(async () => {
   const server = await startReceiver()
-  const cold = createPostClient({ timeoutMs: 10_000, maxSockets: 1, guard, lookup })
+  const cold = aPostClient({ timeoutMs: 10_000, maxSockets: 1, guard, lookup })
   await cold.post(deliveryTo(server.url('/')), 1)
   await cold.close()
   await server.close()
 })
 
 beforeEach(async () => {
-  client = createPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: 10, guard, lookup })
+  client = aPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: 10, guard, lookup })
   receiver = await startReceiver()
 })
 
@@ -87,12 +87,12 @@ describe('a delivery whose subscription has a secret', () => {
   const log = { error: () => {}, warn: () => {} }
   const vault = openVault({ SECRET_KEYS: undefined }, log)
   let nowMs: number
-  let signing: PostClient
+  let signing: TestPostClient
 
   beforeEach(() => {
     nowMs = Date.now()
     const signer = createSigner({ vault, log, now: () => nowMs })
-    signing = createPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: 10, guard, lookup, signer })
+    signing = aPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: 10, guard, lookup, signer })
   })
 
   afterEach(() => signing.close())
@@ -170,10 +170,9 @@ test('a proxy in the environment is ignored', async () => {
 describe('the deadline', () => {
   const expectTimeout = async (url: string): Promise<void> => {
     const startedAt = performance.now()
-    await expect(client.post(deliveryTo(url), 1)).resolves.toEqual({ kind: 'unreachable', reason: 'timeout' })
-    const tookMs = performance.now() - startedAt
-    expect(tookMs).toBeGreaterThanOrEqual(TIMEOUT_MS - 5)
-    expect(tookMs).toBeLessThan(TIMEOUT_MS + 1_000)
+    const outcome = answerWithin(2 * TIMEOUT_MS, client.post(deliveryTo(url), 1), 'late')
+    await expect(outcome).resolves.toEqual({ kind: 'unreachable', reason: 'timeout' })
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(TIMEOUT_MS - 5)
   }
 
   test('ends an attempt without an answer', async () => {
@@ -225,7 +224,7 @@ describe('the answer', () => {
   })
 
   test('that stalls in its body loses its connection long before the deadline', async () => {
-    const patient = createPostClient({ timeoutMs: 60_000, maxSockets: 1, guard, lookup })
+    const patient = aPostClient({ timeoutMs: 60_000, maxSockets: 1, guard, lookup })
     let dropped = false
     const { url, server } = await startRawServer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf')
@@ -443,7 +442,7 @@ describe('a request is not repeated', () => {
       if (onConnection < last) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
       else socket.write('HTTP/1.1 20', () => setTimeout(() => socket.resetAndDestroy(), 20))
     })
-    const single = createPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: 1, guard, lookup })
+    const single = aPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: 1, guard, lookup })
     for (let n = 1; n < last; n++) await single.post(deliveryTo(url), 1)
     await expect(single.post(deliveryTo(url), 1)).resolves.toEqual({ kind: 'unreachable', reason: 'reset' })
     expect(requests()).toBe(last)
@@ -502,7 +501,7 @@ describe('under a lease', () => {
         else setTimeout(() => socket.resetAndDestroy(), 1_200)
       })
     })
-    const single = createPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: 1, guard, lookup })
+    const single = aPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: 1, guard, lookup })
     await expect(single.post(deliveryTo(url), 1)).resolves.toEqual({ kind: 'delivered', status: 204 })
     const terms = { trustedUntilMs: performance.now() + 1_000, deadline: within(5_000), isReplay: false }
     const expired = { kind: 'lease-expired', broken: { kind: 'unreachable', reason: 'reset' } }
@@ -518,14 +517,14 @@ describe('under a lease', () => {
 
 test('nothing is sent to an address other than the vetted one', async () => {
   const onlyElsewhere = { allows: (address: string) => address !== '127.0.0.1', allowsHost: () => true }
-  const wary = createPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: 10, guard: onlyElsewhere, lookup })
+  const wary = aPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: 10, guard: onlyElsewhere, lookup })
   await expect(wary.post(deliveryTo(receiver.url()), 1)).resolves.toEqual({ kind: 'unreachable', reason: 'blocked' })
   expect(receiver.requests()).toEqual([])
   await wary.close()
 })
 
 test('connections to one endpoint are limited', async () => {
-  const narrow = createPostClient({ timeoutMs: 5_000, maxSockets: 2, guard, lookup })
+  const narrow = aPostClient({ timeoutMs: 5_000, maxSockets: 2, guard, lookup })
   receiver.answer('/', { status: 200, delayMs: 20 })
   await Promise.all(Array.from({ length: 10 }, () => narrow.post(deliveryTo(receiver.url()), 1)))
   expect(new Set(receiver.requests().map(({ remotePort }) => remotePort)).size).toBe(2)
@@ -535,11 +534,11 @@ test('connections to one endpoint are limited', async () => {
 describe('an address that is blocked for webhooks', () => {
   const strict = createAddressGuard([])
   const blocked: Outcome = { kind: 'unreachable', reason: 'blocked' }
-  let guarded: PostClient
+  let guarded: TestPostClient
 
   beforeEach(() => {
     const own = createLookup({ guard: strict, timeoutMs: 100 })
-    guarded = createPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: 10, guard: strict, lookup: own })
+    guarded = aPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: 10, guard: strict, lookup: own })
   })
 
   afterEach(() => guarded.close())
@@ -571,7 +570,7 @@ describe('an address that is blocked for webhooks', () => {
     const resolving: typeof lookup = (_hostname, _options, callback) => {
       callback(Object.assign(new Error('blocked'), { code: 'ERR_BLOCKED_ADDRESS' }), '')
     }
-    const rebound = createPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: 10, guard: strict, lookup: resolving })
+    const rebound = aPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: 10, guard: strict, lookup: resolving })
     await expect(rebound.post(deliveryTo('http://client.example/hook'), 1)).resolves.toEqual(blocked)
     await rebound.close()
   })

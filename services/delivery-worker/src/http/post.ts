@@ -1,35 +1,33 @@
 import type { Delivery, Outcome } from '@switchhook/contracts'
 import type { AddressGuard } from '@switchhook/egress'
-import { startDeadline } from '@switchhook/runtime'
 import { attemptHeaders, type Signer } from '@switchhook/signing'
 import { LRUCache } from 'lru-cache'
 import { classifyError } from '../policy/classify.ts'
-import { Axios } from './axios.ts'
 import { type ConnectionOptions, openConnections } from './connections.ts'
 import type { LeaseExpired, PostTerms } from './post-under-lease.ts'
-import { type Sent, undiciAdapter } from './undici-adapter.ts'
+import { Axios, type Sent, undiciAdapter } from './undici-adapter.ts'
 
 export interface PostOptions extends ConnectionOptions {
-  /** Deadline of the whole attempt: name look-up, connection, TLS, sending, and the status line of the answer. */
-  readonly timeoutMs: number
   /** Checks addresses: before the attempt if the url contains one, and at every connection. */
   readonly guard: AddressGuard
   /** Signs an attempt that is made now, and has the headers that the subscription asks for. Absent: there are neither. */
   readonly signer?: Pick<Signer, 'headersOf' | 'ownHeadersOf'>
 }
 
-export type PostClient = ReturnType<typeof createPostClient>
-
 /** Sends deliveries (specification, "Delivery request"). Never follows redirects, never uses a proxy of the environment. */
 export function createPostClient(options: PostOptions) {
-  const { timeoutMs, guard, signer } = options
+  const { guard, signer } = options
   const targetOf = createTargets(guard)
   const connections = openConnections(options)
   // The bare class without defaults: axios merges each of them into every request. The adapter has method, headers and body.
   // It checks no status and transforms nothing, because the answer's excerpt is already text.
   const client = new Axios({})
 
-  async function send(delivery: Delivery, attempt: number, terms: PostTerms): Promise<Outcome | LeaseExpired> {
+  /**
+   * Makes one attempt, unless the lease in `terms` ends before the request is written. Anything that the endpoint does is an
+   * Outcome; only our own failures are thrown.
+   */
+  async function writeWithin(delivery: Delivery, attempt: number, terms: PostTerms): Promise<Outcome | LeaseExpired> {
     const target = targetOf(delivery.url)
     if (target.kind !== 'target') return target
     try {
@@ -46,19 +44,7 @@ export function createPostClient(options: PostOptions) {
   }
 
   return {
-    /** Makes one attempt. Anything that the endpoint does is an Outcome; only our own failures are thrown. */
-    async post(delivery: Delivery, attempt: number): Promise<Outcome> {
-      const deadline = startDeadline(timeoutMs)
-      try {
-        const outcome = await send(delivery, attempt, { trustedUntilMs: Infinity, isReplay: false, deadline })
-        if (outcome.kind === 'lease-expired') throw new Error('a POST without a lease cannot outlast one')
-        return outcome
-      } finally {
-        deadline.stop()
-      }
-    },
-    /** Makes one attempt, unless the lease in `terms` ends before the request is written. */
-    writeWithin: send,
+    writeWithin,
     /** Whether the endpoint has lately sent something on a kept connection that was no answer. */
     sendsStrays: (url: string): boolean => connections.sendsStrays(originOf(url)),
     /** Keeps connections to the endpoint again, for a check. */

@@ -6,7 +6,7 @@ import { startDeadline } from '@switchhook/runtime'
 import { stall } from '@switchhook/testkit'
 import { aDelivery } from '../testing/deliveries.ts'
 import { anAdmission, posted } from '../testing/delivering.ts'
-import { createPostClient, type PostClient } from './post.ts'
+import { aPostClient, type TestPostClient } from '../testing/post-client.ts'
 import { createPostUnderLease } from './post-under-lease.ts'
 
 const TIMEOUT_MS = 400
@@ -29,16 +29,16 @@ const ENDPOINT = `
 
 let endpoint: Worker
 let port: number
-let client: PostClient
+let client: TestPostClient
 
 beforeEach(async () => {
   endpoint = new Worker(ENDPOINT, { eval: true })
   ;[port] = await once(endpoint, 'message')
   // The first POST of a process loads and compiles the HTTP client, which can exceed the deadline on a busy machine.
-  const cold = createPostClient({ timeoutMs: 10_000, maxSockets: 1, guard, lookup })
+  const cold = aPostClient({ timeoutMs: 10_000, maxSockets: 1, guard, lookup })
   await cold.post(aDelivery({ url: 'http://127.0.0.1:1/' }), 1)
   await cold.close()
-  client = createPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: POSTS, guard, lookup })
+  client = aPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: POSTS, guard, lookup })
 })
 
 afterEach(async () => {

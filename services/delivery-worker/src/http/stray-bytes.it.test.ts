@@ -4,20 +4,20 @@ import type { Outcome } from '@switchhook/contracts'
 import { createAddressGuard } from '@switchhook/egress'
 import { eventually } from '@switchhook/testkit'
 import { aDelivery } from '../testing/deliveries.ts'
-import { createPostClient, type PostClient } from './post.ts'
+import { aPostClient, type TestPostClient } from '../testing/post-client.ts'
 
 const guard = createAddressGuard(['127.0.0.0/8'])
 const EMPTY = 'HTTP/1.1 204 No Content\r\n\r\n'
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'
 const REJECTED = 'HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n'
 
-let client: PostClient
+let client: TestPostClient
 let server: Server
 let connections: number
 
 beforeEach(() => {
   connections = 0
-  client = createPostClient({ timeoutMs: 2_000, maxSockets: 1, guard, lookup: () => {} })
+  client = aPostClient({ timeoutMs: 2_000, maxSockets: 1, guard, lookup: () => {} })
 })
 
 afterEach(async () => {

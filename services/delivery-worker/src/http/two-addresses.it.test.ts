@@ -2,15 +2,16 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type LookupFunction } from 'node:net'
 import type { Outcome } from '@switchhook/contracts'
 import { createAddressGuard } from '@switchhook/egress'
+import { answerWithin } from '@switchhook/runtime'
 import { type LateListener, type Receiver, startLateListener, startReceiver } from '@switchhook/testkit'
 import { aDelivery } from '../testing/deliveries.ts'
-import { createPostClient, type PostClient } from './post.ts'
+import { aPostClient, type TestPostClient } from '../testing/post-client.ts'
 
 const guard = createAddressGuard(['127.0.0.0/8', '::1/128'])
 const delivered: Outcome = { kind: 'delivered', status: 204 }
 
 let late: LateListener
-let client: PostClient
+let client: TestPostClient
 let addresses: string[]
 
 const lookup: LookupFunction = (_hostname, options, callback) => {
@@ -19,7 +20,7 @@ const lookup: LookupFunction = (_hostname, options, callback) => {
   else callback(null, all[0]?.address ?? '', 4)
 }
 
-const aClient = (timeoutMs: number): PostClient => createPostClient({ timeoutMs, maxSockets: 10, guard, lookup })
+const aClient = (timeoutMs: number): TestPostClient => aPostClient({ timeoutMs, maxSockets: 10, guard, lookup })
 const post = (port: number): Promise<Outcome> => client.post(aDelivery({ url: `http://two.example:${port}/` }), 1)
 
 beforeEach(async () => {
@@ -49,9 +50,7 @@ test.each([
 test('the next address is tried while the first one does not answer', async () => {
   const receiver: Receiver = await startReceiver({}, { host: '127.0.0.2', port: late.port })
   addresses = ['127.0.0.1', '127.0.0.2']
-  const startedAt = performance.now()
-  await expect(post(late.port)).resolves.toEqual(delivered)
-  expect(performance.now() - startedAt).toBeLessThan(2_000)
+  await expect(answerWithin(2_000, post(late.port), 'late')).resolves.toEqual(delivered)
   await receiver.close()
 })
 
@@ -87,7 +86,7 @@ test('an attempt says why it has no connection, also after another one to the en
     lookUps += 1
     if (lookUps === 1) setTimeout(() => callback(null, [{ address: '127.0.0.1', family: 4 }]), 100)
   }
-  client = createPostClient({ timeoutMs: 700, maxSockets: 10, guard, lookup: first })
+  client = aPostClient({ timeoutMs: 700, maxSockets: 10, guard, lookup: first })
   const outcomes = await Promise.all([post(receiver.port), post(receiver.port)])
   const detail = 'the look-up of the name has not ended'
   expect(outcomes).toEqual([delivered, { kind: 'unreachable', reason: 'timeout', detail }])

@@ -1,11 +1,12 @@
+import { createRequire } from 'node:module'
 import { isLeaseValid, type Outcome } from '@switchhook/contracts'
 import { type Deadline, startDeadline } from '@switchhook/runtime'
-import type { AxiosAdapter } from 'axios'
+import type * as axios from 'axios'
 import type { Dispatcher } from 'undici'
 import { answerExcerpt, EXCERPT_SOURCE_BYTES } from '../policy/answer-excerpt.ts'
 import { classifyError, classifyStatus, codedError, explainedError } from '../policy/classify.ts'
-import { pauseMsOf } from '../policy/retry-after.ts'
-import { AxiosHeaders } from './axios.ts'
+import { type Header, pauseMsOf } from '../policy/retry-after.ts'
+import { classifyBroken, StrayAnswer } from './classify-broken.ts'
 import type { Connections } from './connections.ts'
 import type { LeaseExpired, PostTerms } from './post-under-lease.ts'
 
@@ -31,6 +32,11 @@ type Exchange =
 /** The result of a request, as the adapter resolves with it. An `Error` is not classified yet: it may be our own failure. */
 export type Sent = Outcome | LeaseExpired | Error
 
+/** The CommonJS build, because it is one file: the other one takes a tenth of a worker's start to load. */
+const { Axios, AxiosHeaders } = createRequire(import.meta.url)('axios') as typeof axios
+
+export { Axios }
+
 /** One for all answers: axios would create one for each. */
 const NO_HEADERS = new AxiosHeaders()
 
@@ -41,7 +47,7 @@ const NO_HEADERS = new AxiosHeaders()
  * rejection.
  */
 export const undiciAdapter =
-  (connections: Connections, request: Dispatcher.DispatchOptions, terms: PostTerms): AxiosAdapter =>
+  (connections: Connections, request: Dispatcher.DispatchOptions, terms: PostTerms): axios.AxiosAdapter =>
   async (config) => {
     const data = await new Promise<Sent>((ended) => send(connections, request, terms, ended))
     // axios does not use the status; `data` has it.
@@ -65,7 +71,7 @@ function send(
   let exchange: Exchange = { kind: 'waiting' }
   let controller: Dispatcher.DispatchController | undefined
   /** The error of the kept connection that carried this request first, and what the subscriber should know of it. */
-  let broken: { readonly error: Error; readonly detail?: string } | undefined
+  let broken: { readonly error: Error; readonly detail: string | undefined } | undefined
   /** Of the answer's body. */
   let bodyDeadline: Deadline | undefined
   let bytes = 0
@@ -84,13 +90,6 @@ function send(
 
   const mayRepeat = (): boolean => !isReplay && broken === undefined
 
-  /** Sends the request once more, on a fresh connection. */
-  function repeat(error: Error, detail?: string): void {
-    broken = { error, ...(detail !== undefined && { detail }) }
-    if (isOnce === true) return end(unwritten(error))
-    fresh.dispatch(request, handler)
-  }
-
   const handler: Dispatcher.DispatchHandler = {
     /**
      * Undici calls this when the connection is open, and writes head and body as soon as it returns, in the same iteration of
@@ -105,7 +104,8 @@ function send(
     onResponseStart(controller, status, headers) {
       // An interim answer (RFC 9110, section 15.2) is not the answer.
       if (status < 200 || exchange.kind !== 'waiting') return
-      if (SENT_BY_PARSERS.has(status) && mayRepeat() && isLast(headers) && connections.isReused()) {
+      const mayBeStray = SENT_BY_PARSERS.has(status) && mayRepeat() && connections.isReused()
+      if (mayBeStray && textOf(headers.connection).includes('close')) {
         controller.abort(new StrayAnswer(`${status} to a request that it did not understand`))
         return
       }
@@ -116,7 +116,8 @@ function send(
         pauseMs: pauseMsOf(status, headers, Date.now()),
         detail: broken?.detail ?? (redirect || undefined),
       }
-      const hasExcerpt = status >= 300 && isPlain(headers)
+      // The request asked for an uncompressed answer; a compressed one gets no excerpt.
+      const hasExcerpt = status >= 300 && textOf(headers['content-encoding'] ?? 'identity') === 'identity'
       const cut = (): void => controller.abort(tooLong())
       bodyDeadline = startDeadline(MAX_ANSWER_MS, cut)
       if (!hasExcerpt) return end(outcomeOf(answer))
@@ -143,19 +144,13 @@ function send(
         bodyDeadline?.stop()
         return endExcerpt(false)
       }
-      const use = connections.useOf(error)
-      if (use?.alert !== undefined) return end(use.alert)
-      const isOdd = isProtocolError(error) || (isAssertion(error) && use?.isUnanswered === false)
-      if (error instanceof StrayAnswer || (isOdd && use?.isReused === true && use.status < 200)) {
-        connections.noteStray(origin)
-        if (mayRepeat()) {
-          const detail = `repeated on a new connection; a kept one had no answer to this request: ${error.message}`
-          return repeat(malformed(error), detail)
-        }
-      } else if (isClosing(error) && use?.isReused === true && use.isUnanswered && mayRepeat()) return repeat(error)
-      if (!isOdd) return end(error)
-      if (use === undefined || use.status < 200) return end(malformed(error))
-      end(outcomeOf({ status: use.status, detail: `the head has an odd line: ${error.message}` }))
+      const failed = classifyBroken(error, connections.useOf(error))
+      if (failed.repeat === 'stray') connections.noteStray(origin)
+      if (failed.repeat === undefined || !mayRepeat()) return end(failed.sent)
+      const detail = `repeated on a new connection; a kept one had no answer to this request: ${error.message}`
+      broken = { error: failed.sent, detail: failed.repeat === 'stray' ? detail : undefined }
+      if (isOnce === true) return end(unwritten(failed.sent))
+      fresh.dispatch(request, handler)
     },
   }
 
@@ -193,53 +188,20 @@ const deadlinePassed = (why?: string): Error =>
     ? codedError('ETIMEDOUT', 'the deadline of the attempt has passed')
     : explainedError('ETIMEDOUT', why)
 
-const CLOSED: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
-
-const isClosing = (error: Error): boolean => 'code' in error && CLOSED.has(String(error.code))
-
-/** Undici gives a parser error no code, and an unexpected 101 the code of a lost connection. */
-const isProtocolError = (error: Error): boolean =>
-  error.name === 'HTTPParserError' ||
-  /^bad (response|upgrade)$/.test(error.message) ||
-  ('code' in error &&
-    (error.code === 'UND_ERR_HEADERS_OVERFLOW' || error.code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'))
-
-/** Undici asserts that the status of an answer is at least 100. */
-const isAssertion = (error: Error): boolean => 'code' in error && error.code === 'ERR_ASSERTION'
-
-const malformed = (error: Error): Error =>
-  explainedError('HPE_MALFORMED', isAssertion(error) ? 'the status is below 100' : error.message, error)
-
-/** An answer that is meant for something else than the request: the rest of the one before, which the server did not read. */
-class StrayAnswer extends Error {
-  override readonly name = 'StrayAnswer'
-}
-
 /** What servers answer to bytes that are no request, or to none. They close the connection with it. */
 const SENT_BY_PARSERS: ReadonlySet<number> = new Set([400, 408, 414, 431, 501, 505])
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
 /** @param url of the request, to which the location may be relative */
-function redirectText(
-  location: string | readonly string[] | undefined,
-  url: string,
-  hidden: readonly string[] = [],
-): string | undefined {
+function redirectText(location: Header, url: string, hidden: readonly string[] = []): string | undefined {
   const [first] = [location ?? []].flat()
   const target = first === undefined ? null : URL.parse(first.trim(), url)
   const shown = target === null ? undefined : answerExcerpt(Buffer.from(target.href), true, hidden)
   return shown && `redirects are not followed: change the url of the subscription if the endpoint has moved to ${shown}`
 }
 
-/** Whether the server closes the connection after this answer. */
-const isLast = (headers: { readonly connection?: string | readonly string[] | undefined }): boolean =>
-  String(headers.connection ?? '')
-    .toLowerCase()
-    .includes('close')
-
-/** The request asked for an uncompressed answer; a compressed one gets no excerpt. A header that occurs twice is a list. */
-const isPlain = (headers: { readonly 'content-encoding'?: string | readonly string[] | undefined }): boolean =>
-  String(headers['content-encoding'] ?? 'identity')
+const textOf = (header: Header): string =>
+  String(header ?? '')
     .trim()
-    .toLowerCase() === 'identity'
+    .toLowerCase()

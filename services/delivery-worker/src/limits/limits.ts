@@ -70,15 +70,16 @@ export function createLimits(deps: LimitsDeps) {
     passOn: (limited: Subscription, { most = SENT_AT_ONCE, isBacklogDeep = false } = {}) =>
       passOn(limited, most, isBacklogDeep ? 1 : MAX_PASSES),
     /**
-     * Makes a POST of a subscription with limits. Each request that it writes needs a permit; without one the delivery is held.
+     * Makes a POST. If the subscription is `limited`, each request that it writes needs a permit; without one it is held.
      * @param isProbe it ends a cool-down, so it goes before what is held
      */
     async post(
-      limited: Subscription,
+      limited: Subscription | undefined,
       delivery: Delivery,
       isProbe: boolean,
-      post: (take: TakePermit) => Promise<Posted | Withheld>,
+      post: (take?: TakePermit) => Promise<Posted | Withheld>,
     ): Promise<Posted | Withheld> {
+      if (limited === undefined) return await post()
       let [current, permit]: [Subscription, string?] = [limited]
       const take: TakePermit = async (wasWritten, renewed) => {
         const [askedAtMs, former] = [nowMs(), permit]

@@ -68,7 +68,7 @@ test.each<[string, Outcome, isProbe: boolean, count: number]>([
   const delivery = { ...aDelivery({ subscriptionId: limited.id }), token: newToken() }
   await hold(limited, 3)
   await limits.post(limited, delivery, isProbe, async (take) => {
-    await take(false)
+    await take?.(false)
     return posted(delivery, outcome)
   })
   await limits.ended()
@@ -80,7 +80,7 @@ test('a request that was written keeps its place in the second, and one that was
   const delivery = aDelivery({ subscriptionId: limited.id })
   const taken: boolean[] = []
   await limits.post(limited, delivery, false, async (take) => {
-    for (const wasWritten of [false, false, true, true]) taken.push((await take(wasWritten)) !== undefined)
+    for (const wasWritten of [false, false, true, true]) taken.push((await take?.(wasWritten)) !== undefined)
     return posted(delivery, ok)
   })
   expect(taken).toEqual([true, true, true, false])
@@ -96,11 +96,10 @@ test('a delivery that is passed on keeps its permit while workers are behind', a
   await limits.passOn(limited)
   expect(due).toHaveLength(2)
   for (const delivery of due) {
-    const take = async (take: (wasWritten: boolean) => Promise<number | undefined>) => {
-      expect(await take(false)).toBeDefined()
+    await limits.post(limited, { ...delivery, token: newToken() }, false, async (take) => {
+      expect(await take?.(false)).toBeDefined()
       return posted(delivery, ok)
-    }
-    await limits.post(limited, { ...delivery, token: newToken() }, false, take)
+    })
   }
 })
 
@@ -125,7 +124,7 @@ test('a POST that takes longer to connect keeps to limits that were lowered mean
   const taken: boolean[] = []
   const post = (renewed?: Subscription): Promise<unknown> =>
     limits.post(limited, delivery, false, async (take) => {
-      taken.push((await take(false, renewed)) !== undefined)
+      taken.push((await take?.(false, renewed)) !== undefined)
       if (taken.length === 1) await post(lowered)
       return posted(delivery, ok)
     })

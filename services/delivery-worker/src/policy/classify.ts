@@ -55,7 +55,7 @@ function alertOf(code: string | undefined): string | undefined {
 }
 
 /** axios wraps Node's error and keeps its code. If an error has no code, its cause may have one. */
-function codeOf(error: unknown): string | undefined {
+export function codeOf(error: unknown): string | undefined {
   if (!isNativeError(error)) return undefined
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
   return code ?? codeOf(error.cause)

@@ -2,7 +2,7 @@
 export const MAX_PAUSE_MS = 15 * 60_000
 
 /** A header that occurs several times is a list. */
-type Header = string | readonly string[] | undefined
+export type Header = string | readonly string[] | undefined
 
 /** White space around a value is no part of it (RFC 9110, section 5.5); undici leaves it. */
 const firstOf = (header: Header): string | undefined => (typeof header === 'string' ? header : header?.[0])?.trim()

@@ -141,18 +141,9 @@ test('a fault never quotes the url', () => {
 })
 
 test('every accepted url with a path is sent exactly as written', () => {
-  const pieces = [
-    ...'/./../%2e?#\\\t@:|^`<>{}[]\'"&=+ü😀',
-    '//',
-    '..',
-    '%2E',
-    '%',
-    '%zz',
-    '\u200b',
-    '\ud83d',
-    'a/',
-    'b',
-  ]
+  const pieces = String.raw`. .. / // \\ %2e %2E % %zz ? # @ : | ^ { < > [ ] ' " & = + ü 😀 a b`
+    .split(' ')
+    .concat('\t', ' ', '\u200b', '\ud83d')
   const hosts = ['client.example', 'client.example.', '127.0.0.1', '127.1', '[::1]:8443', 'bücher.example', 'a%2eb']
   const url = fc
     .tuple(fc.constantFrom(...hosts), fc.array(fc.constantFrom(...pieces), { maxLength: 8 }))
