@@ -257,6 +257,17 @@ test.each([
   expect(await client.post(deliveryTo(receiver.url()), 1)).toMatchObject({ kind: 'answered', status, pauseMs: 7_000 })
 })
 
+test.each(['identity', 'identity \t', '\tIdentity '])(
+  'the body of an answer with the encoding %j is kept',
+  async (encoding) => {
+    const { url, server } = await startRawServer((socket) => {
+      socket.end(`HTTP/1.1 503 No\r\nContent-Encoding: ${encoding}\r\nContent-Length: 4\r\n\r\nbusy`)
+    })
+    expect(await client.post(deliveryTo(url), 1)).toEqual({ kind: 'answered', status: 503, answer: 'busy' })
+    server.close()
+  },
+)
+
 test.each(['Retry-After: 7', 'Date: Mon, 23 Nov 2026 12:00:00 GMT', 'Content-Encoding: gzip'])(
   'an answer with two headers %s ends the attempt',
   async (header) => {
