@@ -398,6 +398,19 @@ describe('compared with what Asterisk has', () => {
     expect(steps.on(listed([upIn(steps.callId, 'trunk', isMarked), phone])).asked).toEqual(asked)
   })
 
+  test('a caller who is not told yet that the phone rings, or that it was answered, is told again', () => {
+    const steps = new Steps('is called')
+    const [caller, phone] = [{ ...upIn(null, 'trunk'), state: 'other' as const }, upIn(null, steps.id(2))]
+    steps.on({ kind: 'ringing', channelId: phone.id })
+    expect(steps.asked).toEqual(['ring trunk'])
+    steps.on(listed([caller, { ...phone, state: 'ringing' as const }]))
+    expect(steps.asked).toEqual(['ring trunk'])
+    steps.on({ kind: 'ready', channelId: phone.id, isUp: true })
+    expect(steps.asked).toContain('answer trunk')
+    steps.on(listed([caller, phone]))
+    expect(steps.asked).toContain('answer trunk')
+  })
+
   test.each([
     ['is claimed again without the mark', false, ['claim']],
     ['is not claimed again with the mark', true, []],
