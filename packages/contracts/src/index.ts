@@ -34,6 +34,7 @@ export {
   platformEventSchema,
   serialiseEvent,
   Unparsable,
+  withoutHalfPairs,
 } from './events/event.ts'
 export { describeEventTypes, EVENT_CATALOGUE } from './events/event-catalogue.ts'
 export * from './events/event-subject.ts'

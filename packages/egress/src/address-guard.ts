@@ -25,7 +25,7 @@ const isAlsoSpecial = createNetworkMatcher([
 /**
  * Allows only ordinary public addresses: no private, loopback, link-local, shared, multicast, reserved or documentation
  * addresses, none that embeds an IPv4 address (6to4, Teredo), and no metadata service of a cloud. Mapped and NAT64 addresses
- * get the result of the IPv4 address in them. Decides by the numeric address, not by its spelling.
+ * get the result of the IPv4 address in them, and so do ISATAP addresses with a public prefix. Decides by the numeric address, not by its spelling.
  * @param allowedNetworks CIDRs, or bare addresses, that are allowed in addition. A NAT64 prefix has no effect here: behind
  *   it are also the private networks of the translator.
  */
@@ -38,7 +38,10 @@ export function createAddressGuard(allowedNetworks: readonly string[]) {
     const translated = translatedBy(address)
     if (translated !== undefined) return translated.length > 0 && translated.every(allows)
     // The kernel connects a mapped address to its v4 address.
-    return isAllowed(address) || (ipaddr.process(address).range() === 'unicast' && !isAlsoSpecial(address))
+    if (isAllowed(address)) return true
+    const parsed = ipaddr.process(address)
+    const tunnelled = tunnelledTo(parsed)
+    return parsed.range() === 'unicast' && !isAlsoSpecial(address) && (tunnelled === undefined || allows(tunnelled))
   }
 
   return {
@@ -53,6 +56,13 @@ export function createAddressGuard(allowedNetworks: readonly string[]) {
       return !/(^|\.)localhost$/i.test(bare) || allows('127.0.0.1') || allows('::1')
     },
   }
+}
+
+/** RFC 5214, section 6.1: the IPv4 address to which an ISATAP router sends what is for this address. Undefined: none. */
+function tunnelledTo(address: ipaddr.IPv4 | ipaddr.IPv6): string | undefined {
+  if (!(address instanceof ipaddr.IPv6)) return undefined
+  const [, , , , flags, mark] = address.parts
+  return mark === 0x5efe && (flags === 0 || flags === 0x200) ? address.toByteArray().slice(-4).join('.') : undefined
 }
 
 const isWellKnownNat64 = createNetworkMatcher(['64:ff9b::/96'])

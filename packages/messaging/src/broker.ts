@@ -131,7 +131,7 @@ export async function openBroker({
   if (waitUntilReady) await ready()
   const { shards = { deliveries: 1, events: 1 } } = topology
 
-  const lookAt = createQueueDepths(consuming.session)
+  const queueDepths = createQueueDepths(consuming.session)
   const publish = (message: OutgoingMessage) => publisher.publish(markedBy(installation(), message))
   return {
     /** Both connections are set up, and the publisher is not blocked. */
@@ -175,7 +175,7 @@ export async function openBroker({
     /** Sends an event back to fan-out's queue, to be handled without others. */
     publishAlone: (event: SingleEvent) => publish(aloneMessage(event)),
     /** @throws Unavailable */
-    lookAt,
+    queueDepths,
     publishCheck: (check: ReceiverCheck) =>
       publish(jsonMessage(Queue.receiverChecks, check, check.checkId, 'receiver.check')),
     publishOutcomes: (batch: OutcomeBatch) =>

@@ -59,8 +59,8 @@ test.each([-3_600_000, -45_000, 45_000, 3_600_000])(
     const log = { info() {}, warn() {}, error() {} }
     const readServerMs = async () => redisMs
     const deps = { readServerMs, now: () => redisMs + aheadMs, metrics: createMetrics('worker'), log }
-    const watch = await startClockWatch({ ...deps, everyMs: 3_600_000 })
     const startedAt = performance.now()
+    const watch = await startClockWatch({ ...deps, everyMs: 3_600_000 })
     redisMs += 1_000
     expect(watch.serverNow()).toBeGreaterThanOrEqual(NOON_MS)
     expect(watch.serverNow()).toBeLessThanOrEqual(NOON_MS + performance.now() - startedAt + 1_000)

@@ -30,6 +30,23 @@ local function keepTime(seen, ...)
   end
 end
 
+-- The ledger line of a record (delivery-record.ts) and its attempts, each after a newline.
+local function splitRecord(record)
+  return string.match(record, '^([^\n]*)\n?[^\n]*(.*)$')
+end
+
+-- What scripts need of a ledger line; what follows it may be cut off. nil: there is no ledger.
+-- `ended`: this run, or the one before while this one is not known to be published.
+local function parseLedger(line)
+  local run, state, attempt = string.match(line, '^(%d+) %-?%d+ (%a+) (%d+)')
+  return run and { run = tonumber(run), state = state, attempt = attempt, ended = run - (state == 'unsent' and 1 or 0) }
+end
+
+-- The ledger line of a run of which no slot is settled.
+local function newLedger(run, state, attempt)
+  return string.format('%d -1 %s %s', run, state, attempt)
+end
+
 -- A lease is its end in ms, followed by three digits for its length in seconds.
 local function leaseFrom(from, seconds)
   return string.format('%.0f%03d', from + seconds * 1000, seconds)

@@ -94,8 +94,8 @@ const OUTAGE_SLACK_MS = 7 * 86_400_000
 /** How long an attempt may take beyond its deadline before its worker counts as dead. */
 const ATTEMPT_SLACK_MS = 5_000
 
-/** A claimed probe or a permit that is older belongs to a dead worker. */
-export const attemptLeaseMs = (config: WorkerConfig): number => config.DELIVERY_TIMEOUT + ATTEMPT_SLACK_MS
+/** A claim of a probe, or a permit, that is older belongs to a dead worker. */
+export const maxAttemptMs = (config: WorkerConfig): number => config.DELIVERY_TIMEOUT + ATTEMPT_SLACK_MS
 
 /** How many deliveries may be parked with their body. As many may be held. */
 export const limitsOf = (config: WorkerConfig) => ({

@@ -20,7 +20,7 @@ import { CONCURRENT_CHECKS } from './checks/check-receiver.ts'
 import type { Clocks } from './clocks.ts'
 import type { WorkerConfig } from './config.ts'
 import { type Isolation, LANE_DEPTH } from './endpoint/isolate.ts'
-import { createStartLimit, MAX_IN_PROGRESS } from './endpoint/start-limit.ts'
+import { createStartLimit, MAX_IN_PROGRESS, type StartLimit } from './endpoint/start-limit.ts'
 import { CONCURRENT_BATCHES } from './held/record-outcomes.ts'
 import { createPackets, type Packets } from './packets/packets.ts'
 import type { Pipeline } from './pipeline/deliver.ts'
@@ -52,7 +52,7 @@ export const mostPosts = ({ DELIVERY_CONCURRENCY, SUBSCRIPTION_CONCURRENCY }: Wo
 
 /** Consumes all queues of a worker, each with its share of the concurrency. */
 export async function startConsuming(deps: ConsumeDeps): Promise<Pick<Consumer, 'drain'>> {
-  const { config, broker, consume, clocks, isolation, deliver, traced, shards, log } = deps
+  const { config, broker, consume, clocks, isolation, deliver, recordOutcomes, traced, shards, log } = deps
   const { DELIVERY_CONCURRENCY: concurrency, SUBSCRIPTION_CONCURRENCY: cap } = config
   const limit = createStartLimit(concurrency, clocks)
   const fromDue: Handle = (due) => deliver(due, 'due')
@@ -67,29 +67,21 @@ export async function startConsuming(deps: ConsumeDeps): Promise<Pick<Consumer, 
   }
   const consumeAlone = (queue: string, most: number, handle: Handle): Promise<Consumer> =>
     consume(queue, most, ({ content, headers }) => parseDelivery(content, headers), traced(queue, handle))
-  const packets = createPackets({
-    start: limit.start,
-    handle: traced(Queue.deliveryPackets, fromDue),
-    publishAlone: (member) => broker.publishPacked(member),
-    log,
-  })
-  const ofBacklogs = createPackets({
-    start: limit.startBacklogged,
-    handle: traced(Queue.backlogPackets, fromDue),
-    publishAlone: (member) => broker.publishPacked(member, Queue.deliveryBacklog),
-    log,
-  })
+  const packetsFrom = (queue: string, start: StartLimit['start'], queueAlone?: string): Packets =>
+    createPackets({
+      start,
+      handle: traced(queue, fromDue),
+      publishAlone: (member) => broker.publishPacked(member, queueAlone),
+      log,
+    })
+  const packets = packetsFrom(Queue.deliveryPackets, limit.start)
+  const ofBacklogs = packetsFrom(Queue.backlogPackets, limit.startBacklogged, Queue.deliveryBacklog)
   const perShard = Math.ceil(concurrency / shards)
   const consumePackets = (queue: string, { handle }: Packets, inShards: number): Promise<Consumer> =>
     consume(queue, Math.ceil((concurrency * PACKETS_SHARE) / inShards), openDeliveryPacket, handle)
   const consumers = await Promise.all([
     consume(Queue.receiverChecks, CONCURRENT_CHECKS, ({ content }) => parseReceiverCheck(content), deps.checkReceiver),
-    consume(
-      Queue.reportedOutcomes,
-      CONCURRENT_BATCHES,
-      ({ content }) => parseOutcomeBatch(content),
-      deps.recordOutcomes,
-    ),
+    consume(Queue.reportedOutcomes, CONCURRENT_BATCHES, ({ content }) => parseOutcomeBatch(content), recordOutcomes),
     ...dueQueues(shards).map((queue) => consumeAlone(queue, perShard, alone)),
     ...packetQueues(shards).map((queue) => consumePackets(queue, packets, shards)),
     consumePackets(Queue.backlogPackets, ofBacklogs, 1),

@@ -46,6 +46,12 @@ test('the images use the Node and pnpm versions of the build and the tests', () 
   expect(/pnpm@(\S+)$/m.exec(dockerfile)?.[1]).toBe(/pnpm@(\S+)$/m.exec(read('Makefile'))?.[1])
 })
 
+test.each(['docs/cli.md', 'docs/first-webhook.md'])('%s uses the pnpm of the Makefile, without a question', (page) => {
+  const [, command = ''] = /^PNPM := (.*)$/m.exec(read('Makefile')) ?? []
+  // A question of npx would take the next line of a pasted block for its answer.
+  expect(new Set(read(page).match(/npx .*?pnpm@\S+/g))).toEqual(new Set([command]))
+})
+
 test('a container runs its service as process 1, not as root, with a health check', () => {
   const last = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '))
   expect(last).toMatch(/^USER 1000:1000$/m)

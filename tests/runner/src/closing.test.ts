@@ -40,8 +40,11 @@ test('a run that passed tells its times; the report has all files', async () => 
   expect(hasFailed).toBe(false)
 })
 
-test('a run that failed also tells the failure and the state of the machine', async () => {
-  const { said, hasFailed } = await close(complete({ ...file, failed: 1, failure: 'expected 1' }))
+test('a run that failed also tells the failure and the state of the machine; the report has the log of RabbitMQ', async () => {
+  const brokerLog = '[error] no leader'
+  const { said, report, hasFailed } = await close(complete({ ...file, failed: 1, failure: 'expected 1', brokerLog }))
+  expect(report).toContain("RabbitMQ's log during it a:\n[error] no leader\n")
+  expect(said).toContain("Report: .local/report.txt (with RabbitMQ's log of the failed files)\n")
   expect(said).toMatch(/^\nFAILED {2}it a\n\nexpected 1\n/)
   expect(said).toContain('Machine:\n  load 1.0\n')
   expect(said).toMatch(/\n6 passed, 1 failed$/)

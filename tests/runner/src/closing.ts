@@ -1,4 +1,4 @@
-import { causeOf, countsOf, problemsOf, slowest } from './report.ts'
+import { brokerLogsOf, causeOf, countsOf, problemsOf, slowest } from './report.ts'
 import type { RunEnd } from './run-tests.ts'
 
 export interface Circumstances {
@@ -35,6 +35,7 @@ export async function closingOf(end: RunEnd, circumstances: Circumstances): Prom
   const { passed, failed } = countsOf(outcome)
   const problems = [...problemsOf(outcome), ...left]
   const machine = problems.length === 0 ? [] : ['Machine:', ...(await circumstances.machineState()).map(indented), '']
+  const logs = brokerLogsOf(outcome)
   const said = [
     '',
     ...problems.flatMap((problem) => [problem, '']),
@@ -42,12 +43,13 @@ export async function closingOf(end: RunEnd, circumstances: Circumstances): Prom
     ...slowest(outcome.results),
     '',
     ...machine,
-    `Took ${seconds(circumstances.tookMs)}, ${seconds(buildMs)} of them for the build. Report: ${circumstances.report}`,
+    `Took ${seconds(circumstances.tookMs)}, ${seconds(buildMs)} of them for the build. Report: ${circumstances.report}` +
+      (logs.length > 0 ? " (with RabbitMQ's log of the failed files)" : ''),
     // The last line is for scripts.
     `${passed} passed, ${failed} failed`,
   ].join('\n')
   const all = ['All files:', ...slowest(outcome.results, Number.POSITIVE_INFINITY)].join('\n')
-  return { said, report: `${all}\n${said}\n`, hasFailed: failed > 0 }
+  return { said, report: [all, ...logs, said, ''].join('\n'), hasFailed: failed > 0 }
 }
 
 /** One line tells the cause. `details` are shown in full before it. */

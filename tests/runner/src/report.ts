@@ -57,6 +57,12 @@ export function problemsOf({ results, again, leftovers }: Outcome): readonly str
   ]
 }
 
+/** What RabbitMQ logged while a file ran that failed. */
+export const brokerLogsOf = ({ results, again }: Outcome): readonly string[] =>
+  failedFiles([...results, ...(again ?? [])]).flatMap(({ project, path, brokerLog }) =>
+    brokerLog === '' ? [] : [`RabbitMQ's log during ${project} ${path}:\n${brokerLog}\n`],
+  )
+
 export function slowest(results: readonly PartResult[], most = SLOWEST_SHOWN): readonly string[] {
   const files = results.flatMap((result) => result.files).toSorted((a, b) => b.ms - a.ms)
   return files.slice(0, most).map(({ project, path, ms }) => `  ${seconds(ms)}  ${project} ${path}`)

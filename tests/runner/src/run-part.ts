@@ -20,6 +20,8 @@ export interface FileResult {
   readonly printed: string
   /** Load and free memory when the file ended. */
   readonly machine: string
+  /** What RabbitMQ has logged meanwhile; empty if no test failed. */
+  readonly brokerLog: string
 }
 
 export interface PartResult {
@@ -34,7 +36,7 @@ export type Message =
   | { readonly kind: 'begun'; readonly files: number }
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'test'; readonly name: string }
-  | ({ readonly kind: 'ended' } & Omit<FileResult, 'project' | 'printed' | 'machine'>)
+  | ({ readonly kind: 'ended' } & Omit<FileResult, 'project' | 'printed' | 'machine' | 'brokerLog'>)
   | { readonly kind: 'complete' }
 
 /** The global set-ups of Jest say why servers do not start. */
@@ -60,6 +62,8 @@ export interface PartSettings {
   readonly observer: Observer
   /** Ends what the process has started, and tells what that was. */
   readonly clear: () => Promise<Left>
+  /** What the RabbitMQ servers of the part have logged since then. */
+  readonly brokerLog: (sinceMs: number) => string
 }
 
 /** What a part left running or in the temporary folder. */
@@ -83,21 +87,26 @@ const OF_TESTS = [
 ]
 
 const MAX_PRINTED = 64 * 1024
+/** Long enough for a process to end on a busy machine. Jest says so if it does not, and would then wait without end. */
+const MAX_EXIT_MS = 15_000
+const NOT_EXITED = /^Jest did not exit /m
 /** Skipped tests, and work that takes long. All else that a file prints is reported if it fails. */
 const TOLD_AT_ONCE = /^(NOT TESTED:|…) .*$/gm
 
 /** @throws ServersUnavailable as soon as the global set-up of Jest says so */
 export async function runPart(part: Part, settings: PartSettings): Promise<PartResult & { readonly left: Left }> {
-  const { program, root, env, observer, clear } = settings
-  const args = ['--selectProjects', part.project, '--maxWorkers=1', '--reporters=./tests/jest/to-runner.mjs']
-  const child = spawn(process.execPath, [program, ...args, ...part.args], {
+  const { program, root, env, observer, clear, brokerLog } = settings
+  const args = ['--maxWorkers=1', `--openHandlesTimeout=${MAX_EXIT_MS}`, '--reporters=./tests/jest/to-runner.mjs']
+  const child = spawn(process.execPath, [program, '--selectProjects', part.project, ...args, ...part.args], {
     cwd: root,
     env: { ...ownEnvironment(part.project === 'preflight' ? [...OF_TESTS, ...PROXIES] : OF_TESTS), ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
 
   const files: FileResult[] = []
-  let running: { readonly path: string; printed: string; test: string | undefined } | undefined
+  let running:
+    | { readonly path: string; readonly beganAtMs: number; printed: string; test: string | undefined }
+    | undefined
   let outside = ''
   let isComplete = false
   const unavailable = Promise.withResolvers<never>()
@@ -106,6 +115,8 @@ export async function runPart(part: Part, settings: PartSettings): Promise<PartR
     if (running !== undefined && told !== null) observer.printed(told.join('\n'))
     if (running === undefined) {
       outside = (outside + text).slice(-MAX_PRINTED)
+      // A failed test has left something open, for example.
+      if (isComplete && NOT_EXITED.test(outside)) child.kill('SIGKILL')
       return observer.printed(text)
     }
     const heading = running.test === undefined ? '' : `\n— printed during "${running.test}":\n`
@@ -114,13 +125,15 @@ export async function runPart(part: Part, settings: PartSettings): Promise<PartR
   }
   const handle = (message: Message): void => {
     if (message.kind === 'file') {
-      running = { path: relative(root, message.path), printed: '', test: undefined }
+      running = { path: relative(root, message.path), beganAtMs: Date.now(), printed: '', test: undefined }
       observer.fileBegan(part, running.path)
     } else if (message.kind === 'test' && running !== undefined) running.test = message.name
     else if (message.kind === 'ended') {
       const { kind: _, path, ...numbers } = message
       const printed = running?.printed.trim() ?? ''
-      const result = { project: part.project, path: relative(root, path), ...numbers, printed, machine: machineLine() }
+      const log = running !== undefined && numbers.failed > 0 ? brokerLog(running.beganAtMs) : ''
+      const of = { project: part.project, path: relative(root, path), machine: machineLine(), brokerLog: log }
+      const result = { ...of, ...numbers, printed }
       running = undefined
       files.push(result)
       observer.fileEnded(result)
@@ -141,7 +154,8 @@ export async function runPart(part: Part, settings: PartSettings): Promise<PartR
   await closed
   order.end()
   const hasFailed = files.some(({ failed }) => failed > 0)
-  if (isComplete && (code === 0 || (code === 1 && hasFailed))) return { part, files, left }
+  if (isComplete && (code === 0 || (hasFailed && (code === 1 || NOT_EXITED.test(outside)))))
+    return { part, files, left }
   const how = signal ?? `exit code ${String(code)}`
   const where = running === undefined ? (isComplete ? 'after its tests' : 'outside of its tests') : `in ${running.path}`
   const said = (running?.printed ?? outside).trim()

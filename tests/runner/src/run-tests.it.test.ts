@@ -104,6 +104,22 @@ test('a file that passes alone is reported with its first failure and what its p
   expect(problems[0]).toMatch(/load .* cores, .* memory free/)
 })
 
+test('a process that stays after a failed file is ended; the report has what RabbitMQ logged meanwhile', async () => {
+  const end = await runOf('stays')
+  expect(end.problems.map((problem) => problem.split(' ', 1)[0])).toEqual(['UNSTEADY', 'LEFT'])
+  expect(JSON.stringify(end)).toContain('no leader')
+  expect(JSON.stringify(end)).not.toContain('early')
+})
+
+test('a process that stays after its tests have passed is a failure', async () => {
+  const { problems } = await runOf('stays-passed')
+  expect(problems).toEqual([
+    expect.stringMatching(
+      /^FAILED {2}The process of stays-passed ended \(SIGKILL\) after its tests\.\nJest did not exit/,
+    ),
+  ])
+})
+
 test('servers that cannot be started end the run at once', async () => {
   const cause = 'no Redis; install redis-server'
   expect(await runOf('servers', 'unavailable')).toEqual({ kind: 'impossible', cause, left: [] })

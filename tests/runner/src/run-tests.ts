@@ -1,4 +1,5 @@
 import { openTestRun, type TestRun } from '@switchhook/test-servers'
+import { brokerLog } from './broker-log.ts'
 import { BuildFailed } from './build.ts'
 import { interruption } from './interruption.ts'
 import type { Part, Plan } from './plan.ts'
@@ -58,7 +59,15 @@ async function runAll(settings: RunSettings, run: TestRun, progress: Progress, e
     // A process that ended early left what it had started. Otherwise, each test ends what it starts.
     const clear = () => run.clear(part.name)
     const env = run.environment(part.name)
-    const { left, ...result } = await runPart(part, { program, root, env, observer: progress, clear })
+    const logSince = (sinceMs: number): string => brokerLog(run.foldersOf(part.name), sinceMs)
+    const { left, ...result } = await runPart(part, {
+      program,
+      root,
+      env,
+      observer: progress,
+      clear,
+      brokerLog: logSince,
+    })
     ending.throwIfAborted()
     if (result.problem !== undefined) progress.say(`FAIL ${result.problem}`)
     if (result.problem === undefined)

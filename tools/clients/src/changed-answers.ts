@@ -10,7 +10,7 @@ interface Response {
   readonly content?: Readonly<Record<string, { readonly schema?: Json }>>
 }
 
-interface Document {
+export interface Document {
   readonly paths: Readonly<
     Record<string, Readonly<Record<string, { readonly responses: Readonly<Record<string, Response>> }>>>
   >
@@ -37,11 +37,15 @@ const forwarded = (headers: Iterable<readonly [string, unknown]>): Record<string
 const nameOf = ($ref: string): string => $ref.split('/').at(-1) ?? ''
 
 /**
- * A proxy in front of the API that answers as a later version may: with a new field in every object and new values.
+ * What a later version may make of an object: a new field in each, and new values.
  * @param kept fields that keep their values
  */
-export async function startChangedAnswers(api: string, document: Document, kept: readonly string[] = []) {
-  const { schemas, responses } = document.components
+export function changed(
+  value: unknown,
+  schema: Json,
+  { schemas }: Document['components'],
+  kept: readonly string[] = [],
+) {
   const change = (value: unknown, schema: Json = {}, field = ''): unknown => {
     const { $ref, oneOf } = schema as { $ref?: string; oneOf?: Json[] }
     if ($ref !== undefined) return change(value, schemas[nameOf($ref)], field)
@@ -55,7 +59,14 @@ export async function startChangedAnswers(api: string, document: Document, kept:
     const members = Object.entries(value).map(([name, one]) => [name, change(one, properties?.[name], name)])
     return { ...Object.fromEntries(members), ...(properties && { addedLater: { by: ['a later version'] } }) }
   }
+  return change(value, schema)
+}
 
+/**
+ * A proxy in front of the API that answers as a later version may.
+ * @param kept fields that keep their values
+ */
+export async function startChangedAnswers(api: string, document: Document, kept: readonly string[] = []) {
   /** @throws Error if the document has no such answer */
   const schemaOf = (method: string, path: string, status: number): Json => {
     const [, operations] =
@@ -64,6 +75,7 @@ export async function startChangedAnswers(api: string, document: Document, kept:
           operation && new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path),
       ) ?? []
     const response = operations?.[method]?.responses[status]
+    const { responses } = document.components
     const { content = {} } = response?.$ref === undefined ? (response ?? {}) : (responses[nameOf(response.$ref)] ?? {})
     const [{ schema } = {}] = Object.values(content)
     if (schema === undefined) throw new Error(`the document has no answer ${status} of ${method} ${path}`)
@@ -79,7 +91,7 @@ export async function startChangedAnswers(api: string, document: Document, kept:
       const body = await answer.text()
       const schema = body === '' ? undefined : schemaOf(method.toLowerCase(), url.split('?')[0] ?? '', answer.status)
       response.writeHead(answer.status, forwarded(answer.headers))
-      response.end(schema && JSON.stringify(change(JSON.parse(body), schema)))
+      response.end(schema && JSON.stringify(changed(JSON.parse(body), schema, document.components, kept)))
     }
     answerLater().catch((error: Error) => response.writeHead(500).end(error.message))
   })

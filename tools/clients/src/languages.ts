@@ -13,6 +13,8 @@ export interface Language {
   readonly receiver?: string
   /** Checks the client, and compiles the program. Variables: PROGRAMS; COMMANDS, those of docs/clients.md. */
   readonly compile: string
+  /** The programs without which the client is only generated. */
+  readonly compileNeeds?: readonly string[]
   /** Runs the program. Absent: the client is compiled at most. */
   readonly run?: string
 }
@@ -92,7 +94,8 @@ export const LANGUAGES: readonly Language[] = [
     name: 'C#, openapi-generator csharp',
     needs: ['java', 'mvn'],
     generates: '-g csharp ',
-    compile: `if command -v dotnet >/dev/null; then cd client && dotnet build --nologo -v quiet; else echo "NOTE: not compiled, because there is no dotnet"; fi`,
+    compile: 'cd client && dotnet build --nologo -v quiet',
+    compileNeeds: ['dotnet'],
   },
 ]
 

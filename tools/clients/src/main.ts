@@ -7,7 +7,7 @@ import { buffer } from 'node:stream/consumers'
 import { readStackOptions, stackEnvironment, startStack, stopStack } from '@switchhook/local'
 import { freePort, joinTestRun, leaveTestRun, repository, temporaryFolder } from '@switchhook/test-servers'
 import { AGENTS, beginAttendedTransfer } from './attended-transfer.ts'
-import { startChangedAnswers } from './changed-answers.ts'
+import { changed, type Document, startChangedAnswers } from './changed-answers.ts'
 import { fetchGenerator } from './fetch-generator.ts'
 import { LANGUAGES, type Language, listingOf, receiverListing } from './languages.ts'
 import type { Listing } from './page.ts'
@@ -20,6 +20,7 @@ const RUN_MINUTES = 2
 
 const home = resolve(repository, process.env['SWITCHHOOK_HOME'] ?? '.local', 'clients')
 const tools = join(home, 'tools')
+const DELIVERY = { $ref: '#/components/schemas/CallStatusDelivery' }
 const documentFile = join(repository, 'docs/openapi.json')
 
 /** Writes the file of a listing, with the addresses of this run. */
@@ -50,7 +51,10 @@ async function report(name: string, work: () => Promise<string | void>): Promise
 const isThere = (program: string): boolean =>
   (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)))
 
-const missingOf = ({ needs }: Language): string[] => needs.filter((program) => !isThere(program))
+const missingIn = (programs: readonly string[]): string[] => programs.filter((program) => !isThere(program))
+
+const skip = (name: string, missing: readonly string[]): void =>
+  console.log(`  SKIPPED ${name}: there is no ${missing.join(' and no ')}`)
 
 async function tokenOf(url: string): Promise<string> {
   const form = {
@@ -69,11 +73,11 @@ joinTestRun()
 mkdirSync(tools, { recursive: true })
 const only = process.env['CLIENTS']
 const wanted = LANGUAGES.filter(({ name }) => only === undefined || new RegExp(only, 'i').test(name))
-for (const language of wanted) {
-  const missing = missingOf(language)
-  if (missing.length > 0) console.log(`  SKIPPED ${language.name}: there is no ${missing.join(' and no ')}`)
-}
-const runnable = wanted.filter((language) => missingOf(language).length === 0)
+const runnable = wanted.filter(({ name, needs }) => {
+  const missing = missingIn(needs)
+  if (missing.length > 0) skip(name, missing)
+  return missing.length === 0
+})
 if (runnable.some(({ needs }) => needs.includes('java'))) await fetchGenerator(tools)
 
 // The stack comes first: the compilers would slow down its start.
@@ -97,15 +101,15 @@ const hook = createServer((request, response) => {
   })()
 })
 await once(hook.listen(0, '127.0.0.1'), 'listening')
-const document = JSON.parse(readFileSync(documentFile, 'utf8')) as never
-const changed = await startChangedAnswers(api, document)
+const document = JSON.parse(readFileSync(documentFile, 'utf8')) as Document
+const otherAnswers = await startChangedAnswers(api, document)
 /** A whole program can run against this one, because it keeps the values that the programs check. */
 const later = await startChangedAnswers(api, document, ['state', 'status', 'statusCode', 'eventTypes', 'code'])
 try {
   const token = await tokenOf(`${urls.devIdp}/acme/oauth2/v2.0/token`)
   const run = {
     API: api,
-    CHANGED_API: changed.url,
+    CHANGED_API: otherAnswers.url,
     TOKEN_URL: `${urls.devIdp}/acme/oauth2/v2.0/token`,
     TOKEN: token,
     HOOK: `http://127.0.0.1:${(hook.address() as AddressInfo).port}/`,
@@ -132,9 +136,13 @@ try {
       await runStep(listing.commands, folder, env, BUILD_MINUTES)
     })
     if (!generated) continue
+    const missing = missingIn(language.compileNeeds ?? [])
+    if (missing.length > 0) {
+      skip(`${name}: compiled`, missing)
+      continue
+    }
     const compiled = await report(`${name}: compiled`, async () => {
-      const output = await runStep(language.compile, folder, env, BUILD_MINUTES)
-      return /^NOTE: (.*)/m.exec(output)?.[1]
+      await runStep(language.compile, folder, env, BUILD_MINUTES)
     })
     const script = language.run
     if (!compiled || script === undefined) continue
@@ -151,16 +159,17 @@ try {
       writeListing(received, folder, { '8080': String(port) })
       const start = (secret: string, stopped: AbortSignal) =>
         runStep(received.commands, folder, { ...env, WEBHOOK_SECRET: secret }, BUILD_MINUTES, stopped)
-      await tryReceiver(start, port, delivered)
+      const ofLaterVersion = changed(JSON.parse(delivered.toString()), DELIVERY, document.components)
+      await tryReceiver(start, port, delivered, Buffer.from(JSON.stringify(ofLaterVersion)))
     })
   }
   if (only === undefined || /schemathesis/i.test(only)) {
     if (isThere('python3'))
       await report('schemathesis', () => runSchemathesis(join(home, 'schemathesis'), documentFile, run))
-    else console.log('  SKIPPED schemathesis: there is no python3')
+    else skip('schemathesis', ['python3'])
   }
 } finally {
-  changed.close()
+  otherAnswers.close()
   later.close()
   hook.close()
   await stopStack(options.home, () => undefined, { discardData: true })

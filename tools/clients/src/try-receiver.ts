@@ -11,7 +11,7 @@ const ANSWER_MS = 10_000
 const MAX_TAKEN_BYTES = 32 * 1_024 * 1_024
 
 /**
- * Starts a receiver and sends it a delivery of call.status, genuine, unreadable, forged and endless.
+ * Starts a receiver and sends it a delivery of call.status, genuine, of a later version, unreadable, forged and endless.
  * @param start runs the receiver until it is stopped
  * @throws Error with the answers that are wrong, or with the output of a receiver that ended
  */
@@ -19,6 +19,7 @@ export async function tryReceiver(
   start: (secret: string, stopped: AbortSignal) => Promise<string>,
   port: number,
   body: Buffer,
+  ofLaterVersion: Buffer,
 ): Promise<void> {
   const secret = newWebhookSecret()
   const stop = new AbortController()
@@ -57,6 +58,7 @@ export async function tryReceiver(
     const requests: readonly [name: string, answer: number, headers: Record<string, string>, body: Buffer][] = [
       ['genuine', 204, genuine, body],
       ['of a consultation', 204, headersOf(consulting), consulting],
+      ['with fields and values of a later version', 204, headersOf(ofLaterVersion), ofLaterVersion],
       ['of a later type', 204, headersOf(later), later],
       ['signed without fields of its data', 400, headersOf(empty), empty],
       ['signed without fields', 400, headersOf(noObject), noObject],

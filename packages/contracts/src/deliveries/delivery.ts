@@ -49,6 +49,10 @@ export interface Delivery {
   readonly body: Buffer
 }
 
+/** Tells a message of a delivery from its others. The copies of a message that the broker returns have the same. */
+export const messageIdentityOf = ({ deliveryId, run, slot, token = '' }: Delivery): string =>
+  `${deliveryId} ${run} ${slot} ${token}`
+
 const count = { type: 'integer', minimum: 0 }
 
 const required = {

@@ -218,6 +218,45 @@ describe('numbers in the data are passed on as written', () => {
   })
 })
 
+describe('halves of surrogate pairs, which strict parsers refuse', () => {
+  const nameIn = (name: string): unknown =>
+    parseEvent(Buffer.from(JSON.stringify(event({ data: { name: '?' } })).replace('"name":"?"', name))).data
+
+  test.each([
+    [String.raw`"name":"a\ud83d"`, { name: 'a\ufffd' }],
+    [String.raw`"name":"\uDE00\uD83D b"`, { name: '\ufffd\ufffd b' }],
+    [String.raw`"name":"\ud83d\ud83d\ude00\ude00"`, { name: '\ufffd😀\ufffd' }],
+    [String.raw`"name":"\ud83d\\ude00"`, { name: String.raw`${'\ufffd'}\ude00` }],
+    [String.raw`"n\udfff":["\udbff"]`, { 'n\ufffd': ['\ufffd'] }],
+  ])('are replaced in %s', (text, data) => {
+    expect(nameIn(text)).toEqual(data)
+  })
+
+  test.each([String.raw`"name":"\ud83d\ude00 \\ud83d \u00e9 \" é 😀"`, String.raw`"name":"\\\\ud83d"`])(
+    'are not seen in %s',
+    (text) => {
+      expect(nameIn(text)).toEqual(JSON.parse(`{${text}}`))
+    },
+  )
+
+  test('are in no event that was parsed', () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' })),
+        fc.nat(6),
+        (texts, cut) => {
+          const halved = Object.fromEntries(
+            Object.entries(texts).map(([name, text]) => [name.slice(cut), text.slice(cut)]),
+          )
+          const parsed = JSON.stringify(parse(event({ data: halved })).data)
+          expect(parsed).toBe(JSON.stringify(JSON.parse(Buffer.from(parsed).toString())))
+          expect(parsed).not.toMatch(/(^|[^\\])(\\\\)*\\ud[89a-f]/)
+        },
+      ),
+    )
+  })
+})
+
 test('an event of 256 KiB is accepted, a larger one is rejected', () => {
   const withRest = (bytes: number): Buffer => {
     const empty = JSON.stringify(event({ data: { rest: '' } }))

@@ -107,11 +107,26 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 /** @throws Unparsable */
 export function parseJson(content: Buffer): unknown {
   try {
-    return parseExactly(utf8.decode(content))
+    return parseExactly(withoutHalfPairs(utf8.decode(content)))
   } catch (error) {
     throw new Unparsable('not JSON in UTF-8', { cause: error })
   }
 }
+
+/**
+ * Puts U+FFFD in the place of each half of a surrogate pair (`\ud83d` alone, as a text cut in UTF-16 has it), as encoders of
+ * UTF-8 do. Strict parsers of receivers would refuse the whole delivery at every attempt (RFC 8259, section 8.2).
+ * @param json text that was decoded from UTF-8, so that it has halves in escapes only
+ */
+export const withoutHalfPairs = (json: string): string =>
+  MAY_HAVE_HALF.test(json)
+    ? json.replace(ESCAPES, (escaped) => (escaped.length === '\\ud83d'.length ? REPLACEMENT : escaped))
+    : json
+
+const MAY_HAVE_HALF = /\\u[dD][89a-fA-F]/
+/** Whole pairs, then halves, then any other escape, so that `\\ud83d` is read as a backslash and text. */
+const ESCAPES = /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[dD][89a-fA-F][\da-fA-F]{2}|[^])/g
+const REPLACEMENT = String.raw`\ufffd`
 
 /**
  * Parses JSON so that `JSON.stringify` writes the same numbers again.

@@ -1,3 +1,5 @@
+import { withoutHalfPairs } from '@switchhook/contracts'
+
 /** The parts of Asterisk's models that the adapter reads. */
 export interface AriChannel {
   readonly id: string
@@ -49,7 +51,7 @@ export interface AriEvent {
 /** @returns undefined if the text is not JSON, such as an empty one */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return JSON.parse(withoutHalfPairs(text))
   } catch {
     return undefined
   }

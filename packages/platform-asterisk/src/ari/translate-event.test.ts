@@ -132,6 +132,11 @@ test('text that is not an event is ignored', () => {
   for (const text of ['', '{', '1', 'null', '{"type":1}']) expect(parseEvent(text)).toBeUndefined()
 })
 
+test('half of a surrogate pair in a text of Asterisk is replaced', () => {
+  const text = String.raw`{"type":"Dial","dialstatus":"a\ud83d","caller":{"name":"\ud83d\ude00"}}`
+  expect(parseEvent(text)).toEqual({ type: 'Dial', dialstatus: 'a\ufffd', caller: { name: '😀' } })
+})
+
 describe('the mark of a channel', () => {
   const sessionId = newCallId()
 

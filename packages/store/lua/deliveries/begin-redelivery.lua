@@ -27,8 +27,8 @@ if not stored then
   begin(0)
   return ARGV[6]
 end
-local run, state, attempt, rest = string.match(stored, '^(%d+) %-?%d+ (%a+) (%d+)[^\n]*(\n.*)$')
-local ended = state == 'unsent' and run - 1 or tonumber(run)
+local ledger = parseLedger(stored)
+local state, ended = ledger.state, ledger.ended
 local fits = {
   parked = state == 'parked' or state == 'unsent',
   any = state ~= 'pending',
@@ -48,7 +48,7 @@ if state == 'unsent' or state == 'waiting' then
 end
 begin(ended)
 if state ~= 'unsent' then
-  stored = string.format('%d -1 unsent %s', run + 1, attempt) .. rest
+  stored = newLedger(ledger.run + 1, 'unsent', ledger.attempt) .. string.match(stored, '\n.*')
   if state ~= 'waiting' then
     redis.call('SET', KEYS[1], stored, 'KEEPTTL')
   end

@@ -5,12 +5,12 @@
 if redis.call('GET', KEYS[2]) == ARGV[4] then
   redis.call('DEL', KEYS[2])
 end
-local stored = redis.call('GET', KEYS[1])
-local run, state, attempt, attempts = string.match(stored or '', '^(%d+) %-?%d+ (%a+) (%d+)[^\n]*\n[^\n]*(.*)$')
-local isBegun = state == 'unsent' and run == ARGV[1] or state == 'waiting' and run + 1 == tonumber(ARGV[1])
+local line, attempts = splitRecord(redis.call('GET', KEYS[1]) or '')
+local ledger = parseLedger(line)
+local isBegun = ledger and (ledger.state == 'unsent' or ledger.state == 'waiting') and ledger.ended + 1 == tonumber(ARGV[1])
 if not isBegun then
   -- The record is gone, or has moved on.
   return
 end
-redis.call('SET', KEYS[1], ARGV[1] .. ' -1 pending ' .. attempt .. '\n' .. ARGV[2] .. attempts, 'KEEPTTL')
+redis.call('SET', KEYS[1], newLedger(ARGV[1], 'pending', ledger.attempt) .. '\n' .. ARGV[2] .. attempts, 'KEEPTTL')
 redis.call('PEXPIRE', KEYS[1], ARGV[3], 'GT')

@@ -3,15 +3,11 @@
 -- KEYS    1 record   2 body
 -- ARGV    1 the run that was parked   2 how long the record is still kept, in ms; '' for no change
 -- result  1 released; 0 this run is parked no longer; 2 it is not parked yet, or has no record any more. Then nothing was changed
-local run, state = string.match(redis.call('GETRANGE', KEYS[1], 0, 47), '^(%d+) %-?%d+ (%a+)')
-local ended = tonumber(run or 0)
-if state == 'unsent' then
-  ended = ended - 1
-end
-local isParked = state == 'parked' or state == 'unsent'
-if ended < tonumber(ARGV[1]) or ended == tonumber(ARGV[1]) and (state == 'waiting' or state == 'pending') then
+local ledger = parseLedger(redis.call('GETRANGE', KEYS[1], 0, 95)) or { ended = 0 }
+local state, ended, parked = ledger.state, ledger.ended, tonumber(ARGV[1])
+if ended < parked or ended == parked and (state == 'waiting' or state == 'pending') then
   return 2
-elseif ended > tonumber(ARGV[1]) or not isParked then
+elseif ended > parked or not (state == 'parked' or state == 'unsent') then
   return 0
 end
 redis.call('UNLINK', KEYS[2])

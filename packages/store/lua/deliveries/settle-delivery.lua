@@ -11,8 +11,7 @@ local attemptBytes = 16384
 -- A lapse uses up no slot, so a delivery can have any number of them. Of more than so many, the oldest is dropped.
 local keptLapses = 5
 
-local stored = redis.call('GET', KEYS[1]) or ''
-local line, attempts = string.match(stored, '^([^\n]*)\n?[^\n]*(.*)$')
+local line, attempts = splitRecord(redis.call('GET', KEYS[1]) or '')
 if line ~= ARGV[1] then
   return line
 end

@@ -1,7 +1,7 @@
 import type { Delivery, DeliveryId, SubscriptionId } from '@switchhook/contracts'
 import { bodyKey, logKey, recordKey, redeliveryKey, senderKey } from '../keys.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
-import { type DeliveryRecord, parseRecord, recordText, viewJson, viewOf } from './delivery-record.ts'
+import { type DeliveryRecord, ledgerOf, parseRecord, recordText, viewJson, viewOf } from './delivery-record.ts'
 import { createParkedIndex, type ParkedQuery } from './parked-index.ts'
 
 type Redelivery =
@@ -129,8 +129,7 @@ export function createDeliveryArchive(redis: Redis) {
   }
 }
 
-const withoutAttempt = (delivery: Delivery, state: 'pending' | 'unsent'): string =>
-  recordText(
-    { run: delivery.run, slot: -1, state, attempt: delivery.attempt },
-    viewOf(delivery, null, { state: 'pending' }),
-  )
+function withoutAttempt(delivery: Delivery, state: 'pending' | 'unsent'): string {
+  const view = viewOf(delivery, null, { state: 'pending' })
+  return recordText({ ...ledgerOf(view), state }, view)
+}

@@ -32,7 +32,7 @@ type Message = Parameters<typeof isSettledBy>[1]
 
 /** Slot 2 of run 2, after two attempts. */
 const MESSAGE: Message = { run: 2, slot: 2, attempt: 2, token: 'a' }
-const NAMED: Ledger = { run: 2, slot: 1, state: 'waiting', attempt: 2, next: { token: 'a', postponed: 0 } }
+const NAMED: Ledger = { run: 2, settledSlot: 1, state: 'waiting', attempt: 2, next: { token: 'a', postponed: 0 } }
 
 const LEDGER_STATES = ['pending', 'unsent', 'waiting', 'acknowledged', 'parked', 'withdrawn', 'expired'] as const
 const RESULTS = ['look', 'waiting', 'held', 'acknowledged', 'parked', 'withdrawn', 'expired'] as const
@@ -48,15 +48,15 @@ const ENDED = [ALWAYS, UNLESS, UNLESS, UNLESS]
 test.each<[string, Partial<Ledger>, readonly string[]]>([
   ['names it', {}, [NEVER, NEVER, NEVER, ...ENDED]],
   ['names another copy of it', { next: { token: 'b', postponed: 0 } }, [UNLESS, UNLESS, UNLESS, ...ENDED]],
-  ['has its slot', { slot: 2 }, [UNLESS, UNLESS, UNLESS, ...ENDED]],
-  ['has more attempts', { slot: 0, attempt: 3 }, [UNLESS, UNLESS, UNLESS, ...ENDED]],
+  ['has its slot', { settledSlot: 2 }, [UNLESS, UNLESS, UNLESS, ...ENDED]],
+  ['has more attempts', { settledSlot: 0, attempt: 3 }, [UNLESS, UNLESS, UNLESS, ...ENDED]],
   [
     'has fewer attempts, whatever its slot',
-    { slot: 5, attempt: 1 },
+    { settledSlot: 5, attempt: 1 },
     [NEVER, NEVER, NEVER, ALWAYS, UNLESS, NEVER, NEVER],
   ],
-  ['is of a later run', { run: 3, slot: -1 }, LEDGER_STATES.map(() => ALWAYS)],
-  ['is of an earlier run', { run: 1, slot: 7 }, LEDGER_STATES.map(() => NEVER)],
+  ['is of a later run', { run: 3, settledSlot: -1 }, LEDGER_STATES.map(() => ALWAYS)],
+  ['is of an earlier run', { run: 1, settledSlot: 7 }, LEDGER_STATES.map(() => NEVER)],
 ])('a ledger that %s', (_what, over, expected) => {
   const settled = (ledger: Ledger, result?: DeliveryState) => (isSettledBy(ledger, MESSAGE, result) ? 'S' : '.')
   const table = LEDGER_STATES.map((state) => {
@@ -67,16 +67,21 @@ test.each<[string, Partial<Ledger>, readonly string[]]>([
 })
 
 test.each<[string, Partial<Ledger>, { readonly [Field in keyof Message]?: Message[Field] | undefined }, boolean]>([
-  ['a slot before the last settled one', { slot: 4 }, {}, true],
-  ['a slot after the next one, because the ledger lags', { slot: 0 }, {}, false],
-  ['the first slot of a run that has begun', { slot: -1, next: undefined }, { slot: 0, token: undefined }, false],
+  ['a slot before the last settled one', { settledSlot: 4 }, {}, true],
+  ['a slot after the next one, because the ledger lags', { settledSlot: 0 }, {}, false],
+  [
+    'the first slot of a run that has begun',
+    { settledSlot: -1, next: undefined },
+    { slot: 0, token: undefined },
+    false,
+  ],
   ['a slot that was postponed since', { next: { token: 'a', postponed: 1 } }, { token: 'b' }, true],
   ['the postponed message that it names', { next: { token: 'a', postponed: 1 } }, { postponed: 1 }, false],
   ['a copy of it', { next: { token: 'a', postponed: 1 } }, { postponed: 1, token: 'b' }, true],
   ['a postponement that it lacks', { next: { token: 'a', postponed: 1 } }, { postponed: 2, token: 'b' }, false],
   [
     'the first message, postponed since',
-    { slot: -1, next: { token: 'a', postponed: 1 } },
+    { settledSlot: -1, next: { token: 'a', postponed: 1 } },
     { slot: 0, token: undefined },
     true,
   ],
@@ -87,7 +92,7 @@ test.each<[string, Partial<Ledger>, { readonly [Field in keyof Message]?: Messag
 test('a ledger line is parsed as it was written, and fits into the first bytes of a record', () => {
   const next = { token: '0123456789abcdef', postponed: 1_234_567 }
   for (const state of LEDGER_STATES) {
-    const ledger: Ledger = { run: 1_234_567_890, slot: -12, state, attempt: 1_234_567_890, next }
+    const ledger: Ledger = { run: 1_234_567_890, settledSlot: -12, state, attempt: 1_234_567_890, next }
     const stored = recordText(ledger, VIEW)
     expect(parseLedger(stored.slice(0, LEDGER_BYTES))).toEqual(ledger)
     expect(parseLedger(ledgerLine(ledger))).toEqual(ledger)
@@ -113,9 +118,9 @@ test.each<[string, Partial<Parameters<typeof lineBefore>[0]>, string]>([
 })
 
 test('a view is read as it was written, with the attempts of the ledger', () => {
-  const stored = recordText({ run: 2, slot: -1, state: 'unsent', attempt: 7 }, VIEW)
+  const stored = recordText({ run: 2, settledSlot: -1, state: 'unsent', attempt: 7 }, VIEW)
   expect(parseRecord(stored)).toEqual({
-    ledger: { run: 2, slot: -1, state: 'unsent', attempt: 7 },
+    ledger: { run: 2, settledSlot: -1, state: 'unsent', attempt: 7 },
     view: { ...VIEW, attempt: 7 },
     attempts: [],
   })

@@ -1,6 +1,6 @@
 import type { Attempt, Delivery, ParkedCause, ParkedReason } from '@switchhook/contracts'
 
-/** `held`: it is due, and is kept in Redis because its subscription is paused or received. Its ledger says `waiting`. */
+/** As people see a delivery. `held`: it is due, and is kept in Redis because its subscription is paused or received. */
 export const DELIVERY_STATES = ['pending', 'waiting', 'held', 'acknowledged', 'parked', 'withdrawn', 'expired'] as const
 export type DeliveryState = (typeof DELIVERY_STATES)[number]
 
@@ -31,13 +31,18 @@ export interface DeliveryRecord
  */
 export type StoredRecord = NonNullable<ReturnType<typeof parseRecord>>
 
-/** The last settled slot of a delivery, and the state that followed. It is the first line of the record (`ledgerLine`). */
+/**
+ * What the ledger says of a run. A held delivery is `waiting`: its message is in Redis instead of with the broker.
+ * `unsent`: a redelivery has begun, but is not known to be published. Readers treat the delivery as still parked.
+ */
+export type LedgerState = Exclude<DeliveryState, 'held'> | 'unsent'
+
+/** The last settled slot of a delivery, for workers. It is the first line of the record (`ledgerLine`). */
 export interface Ledger {
   readonly run: number
-  /** The last settled slot of the run; -1 for none. */
-  readonly slot: number
-  /** `unsent`: a redelivery has begun, but is not known to be published. Readers treat the delivery as still parked. */
-  readonly state: DeliveryState | 'unsent'
+  /** The last one of the run; -1 for none. */
+  readonly settledSlot: number
+  readonly state: LedgerState
   /** Attempts so far, over all runs. */
   readonly attempt: number
   /** The message that continues the delivery while it is `waiting`, with the broker or held. */
@@ -69,7 +74,7 @@ export type MessageIdentity = Pick<Delivery, 'deliveryId' | 'run' | 'slot' | 'at
  * @param result the state to record. An acknowledgement counts whichever copy gets it, so that nothing is sent again
  */
 export function isSettledBy(
-  { run, slot, state, attempt, next }: Ledger,
+  { run, settledSlot, state, attempt, next }: Ledger,
   message: Omit<MessageIdentity, 'deliveryId'>,
   result?: DeliveryState,
 ): boolean {
@@ -78,7 +83,7 @@ export function isSettledBy(
   if (state === 'parked') return true
   if (attempt !== message.attempt) return attempt > message.attempt
   if (state === 'withdrawn' || state === 'expired') return true
-  if (next === undefined || slot !== message.slot - 1) return slot >= message.slot
+  if (next === undefined || settledSlot !== message.slot - 1) return settledSlot >= message.slot
   const { postponed = 0, token } = message
   return next.postponed === postponed ? token !== next.token : next.postponed > postponed
 }
@@ -86,9 +91,9 @@ export function isSettledBy(
 /** The ledger line that names the message, as a copy that is alone finds it; '' for none. `isSettledBy` is then false. */
 export function lineBefore({ run, slot, attempt, postponed = 0, token, ...delivery }: Message): string {
   if (token !== undefined)
-    return ledgerLine({ run, slot: slot - 1, state: 'waiting', attempt, next: { token, postponed } })
+    return ledgerLine({ run, settledSlot: slot - 1, state: 'waiting', attempt, next: { token, postponed } })
   const isAnnounced = run > 1 || delivery.trial !== undefined || delivery.isRequested === true
-  return isAnnounced ? ledgerLine({ run, slot: -1, state: 'pending', attempt }) : ''
+  return isAnnounced ? ledgerLine({ run, settledSlot: -1, state: 'pending', attempt }) : ''
 }
 
 type Message = MessageIdentity & Pick<Delivery, 'trial' | 'isRequested'>
@@ -97,19 +102,19 @@ type Message = MessageIdentity & Pick<Delivery, 'trial' | 'isRequested'>
 export const LEDGER_BYTES = 96
 
 /** `<run> <slot> <state> <attempts>`, and of the message that continues it, `<token> <times that it was postponed>`. */
-export const ledgerLine = ({ run, slot, state, attempt, next }: Ledger): string =>
-  `${run} ${slot} ${state} ${attempt}${next === undefined ? '' : ` ${next.token} ${next.postponed}`}`
+export const ledgerLine = ({ run, settledSlot, state, attempt, next }: Ledger): string =>
+  `${run} ${settledSlot} ${state} ${attempt}${next === undefined ? '' : ` ${next.token} ${next.postponed}`}`
 
 const LEDGER = /^(\d+) (-?\d+) ([a-z]+) (\d+)(?: ([\w-]+) (\d+))?(?:\n|$)/
 
-/** Parses the first line of a record. The rest may be cut off. */
+/** Parses the first line of a record, as prelude.lua does. The rest may be cut off. */
 export function parseLedger(stored: string): Ledger | undefined {
-  const [, run, slot, state, attempt, token, postponed] = LEDGER.exec(stored) ?? []
+  const [, run, settledSlot, state, attempt, token, postponed] = LEDGER.exec(stored) ?? []
   if (run === undefined) return undefined
   return {
     run: Number(run),
-    slot: Number(slot),
-    state: state as Ledger['state'],
+    settledSlot: Number(settledSlot),
+    state: state as LedgerState,
     attempt: Number(attempt),
     ...(token !== undefined && { next: { token, postponed: Number(postponed) } }),
   }
@@ -160,6 +165,12 @@ export function viewJson(record: View): string {
     isSparse: record.isSparse,
   }
   return JSON.stringify(view)
+}
+
+/** The ledger of a view. While the delivery goes on, the view names its next slot, and the ledger the one before. */
+export function ledgerOf({ run, slot, state, attempt }: View, next?: Continuation): Ledger {
+  const goesOn = state === 'pending' || state === 'waiting' || state === 'held'
+  return { run, settledSlot: goesOn ? slot - 1 : slot, state: state === 'held' ? 'waiting' : state, attempt, next }
 }
 
 /** The view of a delivery after one of its slots ended in `outcome.state`. */

@@ -234,11 +234,14 @@ describe('the ledger', () => {
           const isSettled = ledger !== undefined && isSettledBy(ledger, counted, end)
           expect(await store.isSettled(message)).toBe(ledger !== undefined && isSettledBy(ledger, message))
           const next = { token: nextToken, postponed: isPostponed ? message.postponed + 1 : 0 }
-          if (end === 'parked') await store.park(counted, made, 'exhausted')
-          else if (end === 'waiting') await store.settle(counted, made, { ...waiting, next })
-          else if (end === 'held')
-            await store.settle(counted, made, { state: end, slot: message.slot, next, dueInMs: 0, lookInMs: 60_000 })
-          else await store.settle(counted, made, { state: end })
+          const { kind } = await (end === 'parked'
+            ? store.park(counted, made, 'exhausted')
+            : end === 'waiting'
+              ? store.settle(counted, made, { ...waiting, next })
+              : end === 'held'
+                ? store.settle(counted, made, { state: end, slot: message.slot, next, dueInMs: 0, lookInMs: 60_000 })
+                : store.settle(counted, made, { state: end }))
+          expect(kind).toBe(isSettled ? 'already' : 'written')
           const after = await read()
           if (isSettled) expect(after).toBe(before)
           else

@@ -10,6 +10,7 @@ import {
   LEDGER_BYTES,
   type Ledger,
   ledgerLine,
+  ledgerOf,
   lineBefore,
   type MessageIdentity,
   parseLedger,
@@ -51,6 +52,13 @@ export type Settlement =
       readonly dueInMs: number
       readonly lookInMs: number
     }
+
+/** `already`: nothing was written, because the ledger settles the message: by a copy, or by an earlier call whose reply was lost. */
+interface SettleResult {
+  readonly kind: 'written' | 'already'
+  /** Held deliveries that have to be parked, because this one is held, too. */
+  readonly excess?: readonly HeldExcess[]
+}
 
 /** How long after its wait a copy may still arrive, because the broker or the workers were away. */
 const COPY_SLACK_MS = 3_600_000
@@ -107,32 +115,29 @@ export function createDeliveryStore(
   /**
    * Compares and sets: the script writes if the ledger line is the expected one, which in the usual case is the line that
    * names the message. Otherwise `isSettledBy` decides about the line that it found.
-   * @returns the ledger afterwards; if it was written, the state before
+   * @returns `found`: the ledger that was replaced, or that settles the message
    */
   async function write(
     delivery: Delivery,
     attempt: Attempt | null,
     view: ReturnType<typeof viewOf>,
     { next, body, held }: { next?: Continuation | undefined; body?: Buffer; held?: Buffer },
-  ): Promise<{ readonly ledger: Ledger; readonly replaced?: Ledger['state'] | 'none' }> {
-    const { deliveryId, run: ofRun, slot } = delivery
-    // The message of a held delivery waits, too.
-    const isWaiting = view.state === 'waiting' || view.state === 'held'
-    const state = isWaiting ? 'waiting' : view.state
-    const ledger: Ledger = { run: ofRun, slot: isWaiting ? view.slot - 1 : slot, state, attempt: view.attempt, next }
+  ): Promise<SettleResult & { readonly found: Ledger | undefined }> {
+    const { deliveryId } = delivery
+    const ledger = ledgerOf(view, next)
     const keys = [recordKey(deliveryId), bodyKey(deliveryId), ledgerKey(deliveryId), heldMessageKey(deliveryId)]
     const line = attempt === null ? '' : attemptLine(attempt)
     const made = attempt === null ? delivery.attempt : attempt.attempt - 1
     for (let expected = lineBefore({ ...delivery, attempt: made }); ; ) {
       const ledgerLifetime = expected === '' ? ledgerWithoutRecordMs(delivery) : ledgerOfAnyMs
-      const lifetimes = [keptMs(view.state), isWaiting ? 0 : ledgerLifetime]
+      const lifetimes = [keptMs(view.state), ledger.state === 'waiting' ? 0 : ledgerLifetime]
       const args = [expected, ledgerLine(ledger), viewJson(view), line, ...lifetimes, body ?? '', held ?? '']
-      const found = await runScript(redis, 'deliveries/settle-delivery', keys, args)
-      if (found === null) return { ledger, replaced: parseLedger(expected)?.state ?? 'none' }
-      const present = ledgerIn(found, recordKey(deliveryId))
-      if (present && isSettledBy(present, { ...delivery, attempt: view.attempt }, view.state))
-        return { ledger: present }
-      expected = found
+      const present = await runScript(redis, 'deliveries/settle-delivery', keys, args)
+      if (present === null) return { kind: 'written', found: parseLedger(expected) }
+      const found = ledgerIn(present, recordKey(deliveryId))
+      if (found && isSettledBy(found, { ...delivery, attempt: view.attempt }, view.state))
+        return { kind: 'already', found }
+      expected = present
     }
   }
 
@@ -140,7 +145,7 @@ export function createDeliveryStore(
     delivery: Delivery,
     attempt: Attempt | null,
     { slot, next, dueInMs, lookInMs }: Extract<Settlement, { state: 'held' }>,
-  ): Promise<readonly HeldExcess[]> {
+  ): Promise<SettleResult> {
     const { postponed: _, ...rest } = delivery
     // Redis' clock decides when it is due.
     const dueAtMs = Math.floor(await redis.nowMs()) + dueInMs
@@ -149,12 +154,12 @@ export function createDeliveryStore(
     const postponed = next.postponed > 0 && { postponed: next.postponed }
     const continued = { ...rest, slot, attempt: view.attempt, token: next.token, ...postponed }
     const held = heldMessageOf({ delivery: continued, dueAtMs })
-    const isWritten = (await write(delivery, attempt, view, { next, held })).replaced !== undefined
+    const { kind } = await write(delivery, attempt, view, { next, held })
     // After the ledger: a reader removes an entry whose message the ledger does not name. A worker that dies in between gets
     // the settled message again, and `listAgain` follows.
-    if (!isWritten) return await listAgain(delivery)
+    if (kind === 'already') return { kind }
     const lookAfterMs = (isFirst: boolean): number => (isFirst ? firstLookMs(lookInMs) : lookInMs)
-    return await heldList.add(continued, { dueAtMs, isKnown: false, lookInMs: lookAfterMs })
+    return { kind, excess: await heldList.add(continued, { dueAtMs, isKnown: false, lookInMs: lookAfterMs }) }
   }
 
   /** Lists a held delivery again, if a worker died before it was listed. For messages that are settled. */
@@ -222,22 +227,20 @@ export function createDeliveryStore(
      * acknowledgement always counts, even if another worker parked the same run meanwhile.
      * @param delivery the consumed delivery, with its own POST counted in `attempt`
      * @param attempt null if no POST was made
-     * @returns held deliveries that have to be parked, because this one is held, too
      */
-    async settle(delivery: Delivery, attempt: Attempt | null, settlement: Settlement): Promise<readonly HeldExcess[]> {
+    async settle(delivery: Delivery, attempt: Attempt | null, settlement: Settlement): Promise<SettleResult> {
       if (settlement.state === 'held') return await hold(delivery, attempt, settlement)
       const { next, ...outcome } = { next: undefined, ...settlement }
       const view = viewOf(delivery, attempt, { ...outcome, slot: delivery.slot + (next?.postponed === 0 ? 1 : 0) })
       const isFirst =
         outcome.state === 'acknowledged' && attempt !== null && lineBefore({ ...delivery, attempt: 0 }) === ''
       if (isFirst && ledgerWithoutRecordMs(delivery) === 0) {
-        const ledger: Ledger = { run: delivery.run, slot: delivery.slot, state: view.state, attempt: view.attempt }
-        const record = recordText(ledger, view, [attempt])
-        if (await writeFirst({ key: recordKey(delivery.deliveryId), record })) return []
+        const record = recordText(ledgerOf(view), view, [attempt])
+        if (await writeFirst({ key: recordKey(delivery.deliveryId), record })) return { kind: 'written' }
       }
-      const { replaced } = await write(delivery, attempt, view, { next })
-      if (replaced === 'parked') await parkedList.remove(delivery)
-      return []
+      const { kind, found } = await write(delivery, attempt, view, { next })
+      if (kind === 'written' && found?.state === 'parked') await parkedList.remove(delivery)
+      return { kind }
     },
     /** Stores the delivery with its body, lists it under its subscription, and settles the slot. Can be repeated. */
     async park(
@@ -245,7 +248,7 @@ export function createDeliveryStore(
       attempt: Attempt | null,
       parkedReason: ParkedReason,
       parkedCause?: ParkedCause,
-    ): Promise<void> {
+    ): Promise<SettleResult> {
       // List it first: a crash in between leaves an entry that readers skip, not a parked delivery that is never listed.
       const added = await parkedList.add(delivery)
       const view = viewOf(delivery, attempt, {
@@ -254,10 +257,12 @@ export function createDeliveryStore(
         parkedAt: added.parkedAt,
         ...(parkedCause && { parkedCause }),
       })
-      const { ledger } = await write(delivery, attempt, view, { body: delivery.body })
-      if (ledger.state !== 'parked' || ledger.run !== delivery.run) await parkedList.remove(delivery)
+      const { kind, found } = await write(delivery, attempt, view, { body: delivery.body })
+      const isParked = kind === 'written' || (found?.state === 'parked' && found.run === delivery.run)
+      if (!isParked) await parkedList.remove(delivery)
       await parkedList.cut(delivery, added)
       await verify()
+      return { kind }
     },
   }
 }

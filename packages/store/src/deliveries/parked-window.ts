@@ -2,7 +2,7 @@ import type { ParkedReason, SubscriptionId } from '@switchhook/contracts'
 import { parkedKey, recordKey } from '../keys.ts'
 import { scoredEntries } from '../paging.ts'
 import { type Redis, run } from '../redis/redis.ts'
-import { LEDGER_BYTES, type Ledger, parseLedger, parseRecord } from './delivery-record.ts'
+import { LEDGER_BYTES, type LedgerState, parseLedger, parseRecord } from './delivery-record.ts'
 import { isParked, type ParkedEntry, toEntry } from './parked-index.ts'
 
 /** A range of a subscription's parked deliveries, by when they were parked. */
@@ -20,7 +20,7 @@ export interface ParkedRange {
 }
 
 /** The state of a run, as a client sees it. `unknown`: the record is gone, or a later run has begun. */
-export type RunState = Ledger['state'] | 'unknown'
+export type RunState = LedgerState | 'held' | 'unknown'
 
 export type ParkedWindow = ReturnType<typeof createParkedWindow>
 
@@ -69,24 +69,13 @@ export function createParkedWindow(redis: Redis) {
     /** How many of the latest 1,000 entries that were added after `since` (µs) had been sent again before. */
     async countAgain(subscriptionId: SubscriptionId, since: string): Promise<number> {
       const reply = await redis[run]((commands) =>
-        commands.zrange(
-          parkedKey(subscriptionId),
-          '+inf',
-          `(${since}`,
-          'BYSCORE',
-          'REV',
-          'LIMIT',
-          0,
-          1_000,
-          'WITHSCORES',
-        ),
+        commands.zrevrangebyscore(parkedKey(subscriptionId), '+inf', `(${since}`, 'WITHSCORES', 'LIMIT', 0, 1_000),
       )
       return scoredEntries(reply).filter((each) => toEntry(each).run > 1).length
     },
     async stateOf({ deliveryId, run: ofRun }: Pick<ParkedEntry, 'deliveryId' | 'run'>): Promise<RunState> {
       const found = parseRecord((await redis[run]((commands) => commands.get(recordKey(deliveryId)))) ?? '')
       if (found?.ledger.run !== ofRun) return 'unknown'
-      // Of a held delivery the ledger says that it waits.
       return found.view.state === 'held' ? 'held' : found.ledger.state
     },
   }

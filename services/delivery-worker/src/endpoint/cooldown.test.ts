@@ -11,7 +11,7 @@ const before = (consecutiveFailures: number, state: EndpointHealth['state'] = 'c
   probe: state === 'probing' ? 'the probe' : undefined,
 })
 
-function aBreaker(leaseMs = 60_000) {
+function aBreaker(maxAttemptMs = 60_000) {
   const notes: string[] = []
   const openedFor: string[] = []
   const notices: string[] = []
@@ -25,7 +25,7 @@ function aBreaker(leaseMs = 60_000) {
       },
       noteAnswer: async () => void notes.push('answer'),
     },
-    leaseMs,
+    maxAttemptMs,
     (subscriptionId) => openedFor.push(subscriptionId),
     {
       failing: async () => void notices.push(`failing after ${notes.length}`),

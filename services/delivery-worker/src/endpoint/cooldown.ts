@@ -6,11 +6,8 @@ import { isTransientFailure } from '../policy/decide.ts'
 import type { EndpointState } from './recent-looks.ts'
 
 /*
- * The worker's side of the circuit breaker. States and transitions: packages/store/src/breaker/breaker-store.ts.
- *
- * - closed: every delivery is POSTed.
- * - open: nothing is POSTed. A delivery that falls due uses up its slot; one in its last slot is postponed instead.
- * - probing: one worker makes the probe, the one POST that decides. All other deliveries are treated as while open.
+ * The worker's side of the circuit breaker, whose states are in packages/store/src/breaker/breaker-store.ts. While it is open,
+ * a delivery that falls due uses up its slot, and a last slot is postponed. While it is probing, so do all but the probe.
  *
  * The `Retry-After` of a 429 or 503 opens the breaker for that time, however many failures came before. Only the answer to
  * its probe ends such a pause.
@@ -46,23 +43,23 @@ export type Breaker = ReturnType<typeof createBreaker>
 /**
  * Reports outcomes to the breaker. A success from an endpoint without failures writes nothing: neither the look before the
  * POST nor this worker's own POSTs since have shown one, nor one that hung among the last results.
- * @param leaseMs how long a claimed probe is valid; longer than an attempt can take
+ * @param maxAttemptMs how long an attempt can take, and how long a claimed probe is valid
  * @param opened called when a cool-down begins, with the pause that the endpoint asked for
  * @param longestPauseMs how long a last slot is postponed: a longer pause would park deliveries without an attempt
  */
 export function createBreaker(
   store: Pick<BreakerStore, 'claimProbe' | 'releaseProbe' | 'noteFailure' | 'noteAnswer'>,
-  leaseMs: number,
+  maxAttemptMs: number,
   opened: (subscriptionId: string, pauseMs: number | undefined) => void,
   notices: OutageNotices,
   longestPauseMs: number,
 ) {
-  // A POST that began before the failure does not know of it, and has ended after `leaseMs`. Later ones find the failure in
-  // their look, so dead endpoints and deleted subscriptions need no longer entry.
-  const failing = new LRUCache<SubscriptionId, true>({ max: MAX_FAILING, ttl: leaseMs })
+  // A POST that began before the failure does not know of it, and has ended after `maxAttemptMs`. Later ones find the failure
+  // in their look, so dead endpoints and deleted subscriptions need no longer entry.
+  const failing = new LRUCache<SubscriptionId, true>({ max: MAX_FAILING, ttl: maxAttemptMs })
   return {
     /** Undefined: another worker makes the probe. */
-    claimProbe: (delivery: Delivery): Promise<string | undefined> => store.claimProbe(delivery, leaseMs),
+    claimProbe: (delivery: Delivery): Promise<string | undefined> => store.claimProbe(delivery, maxAttemptMs),
     /** Lets another delivery be the probe, because this one is not sent now. */
     releaseProbe: (delivery: Delivery, probe: string): Promise<void> => store.releaseProbe(delivery, probe),
     /** Whether a POST of this worker to the endpoint failed a moment ago, and none was answered since. Reads no store. */

@@ -9,7 +9,7 @@ import {
   type SubscriptionStore,
 } from '@switchhook/store'
 import type { Clocks } from '../clocks.ts'
-import { attemptLeaseMs, type WorkerConfig } from '../config.ts'
+import { maxAttemptMs, type WorkerConfig } from '../config.ts'
 import { postponementsMs } from '../policy/decide.ts'
 import { type AdmitDeps, createAdmit } from './admit.ts'
 import { createBreaker, type OutageNotices } from './cooldown.ts'
@@ -47,7 +47,7 @@ export function createEndpoints(deps: EndpointsDeps) {
   const breakers = createBreakerStore(redis, { failures: config.BREAKER_FAILURES, cooldownMs })
   const breaker = createBreaker(
     breakers,
-    attemptLeaseMs(config),
+    maxAttemptMs(config),
     (subscriptionId, pauseMs) => {
       reporting.meter.cooldown()
       log.info('cool-down began', { subscriptionId, cooldownMs, ...(pauseMs !== undefined && { pauseMs }) })

@@ -1,8 +1,9 @@
 import { crc32 } from 'node:zlib'
-import { type Delivery, type SubscriptionId, Unavailable } from '@switchhook/contracts'
+import type { Delivery, SubscriptionId } from '@switchhook/contracts'
 import { LANES } from '@switchhook/messaging'
+import { stopping } from './start-limit.ts'
 import { createTenantShare, type TenantShareDeps } from './tenant-share.ts'
-import { type Pace, type PostResult, paceAfter, type TurnLimits, turnsAt, turnsWithin } from './turn-limit.ts'
+import { type EarnedTurns, earnedAfter, type PostResult, type TurnLimits, turnsAt, turnsWithin } from './turn-limit.ts'
 
 /** Where a delivery was consumed from. */
 export type Source = 'due' | 'lane'
@@ -24,8 +25,22 @@ export interface IsolationDeps extends TenantShareDeps {
  */
 export type Need = 'nothing' | 'turn' | 'lane' | 'probe'
 
-const startsInLane = (need: Need, isBeyondShare: boolean): boolean =>
-  need === 'lane' || (isBeyondShare && need !== 'nothing')
+/**
+ * Where a delivery goes after its look. `here`: it is worked off, after a wait if it needs a turn and has none. `broker`: it is
+ * returned.
+ * @param its `hasTurn`: it has a turn, or one is free. `isCrowded`: others have waited in vain
+ */
+export function placeOf(
+  source: Source,
+  need: Need,
+  its: Readonly<Record<'isBeyondShare' | 'hasTurn' | 'isCrowded' | 'isStopping', boolean>>,
+): 'here' | 'lane' | 'broker' {
+  if (need === 'nothing') return 'here'
+  if (source === 'due' && (need === 'lane' || its.isBeyondShare)) return 'lane'
+  if (need === 'probe' || its.hasTurn) return 'here'
+  if (source === 'due' && (its.isCrowded || its.isStopping)) return 'lane'
+  return its.isStopping ? 'broker' : 'here'
+}
 
 /** What runs in a turn, if it needs one. `Found` is the result of its look. */
 export interface TurnWork<Found> {
@@ -47,18 +62,12 @@ interface Turn {
 }
 
 /** The turns of one subscription, and the deliveries that wait for one. */
-interface Room {
+interface SubscriptionTurns {
   readonly taken: Set<Turn>
-  pace: Pace
-  readonly waiting: Waiter[]
+  earned: EarnedTurns
+  readonly waiting: (Turn & PromiseWithResolvers<Turn | undefined>)[]
   /** A delivery has timed out waiting since a turn was last free. While set, the next ones move to the lane without waiting. */
   isCrowded: boolean
-}
-
-interface Waiter {
-  readonly isRetry: boolean
-  readonly go: (turn: Turn) => void
-  readonly giveUp: (reason: Unavailable) => void
 }
 
 /** A few answers of a quick endpoint, on a busy worker. A slow endpoint costs its neighbours this wait once, not every time. */
@@ -85,78 +94,64 @@ export const laneOf = (subscription: SubscriptionId): number => crc32(subscripti
  */
 export function createIsolation(deps: IsolationDeps) {
   const { turns: limits, patienceMs = TURN_PATIENCE_MS, publishToLane, movedToLane, nowMs } = deps
-  const { least } = limits
-  const rooms = new Map<SubscriptionId, Room>()
+  const bySubscription = new Map<SubscriptionId, SubscriptionTurns>()
   const share = createTenantShare(deps)
   let isStopping = false
 
-  /** Of the subscriptions that have taken `least` turns or more: how many they are, and their further turns. */
-  function beyondLeast(): { readonly full: number; readonly takenBeyond: number } {
-    const sizes = [...rooms.values()].map(({ taken }) => taken.size).filter((size) => size >= least)
-    return { full: sizes.length, takenBeyond: sizes.reduce((sum, size) => sum + size - least, 0) }
+  function beyondLeast() {
+    const sizes = [...bySubscription.values()].map(({ taken }) => taken.size).filter((size) => size >= limits.least)
+    return { full: sizes.length, takenBeyond: sizes.reduce((sum, size) => sum + size - limits.least, 0) }
   }
 
-  function hasTurn({ taken, pace }: Room, forRetry: boolean): boolean {
-    const turns =
-      taken.size < least
-        ? least
-        : turnsWithin(turnsAt(pace, nowMs(), limits), { taken: taken.size, ...beyondLeast() }, limits)
+  function hasTurn({ taken, earned }: SubscriptionTurns, forRetry: boolean): boolean {
+    const turns = turnsWithin(turnsAt(earned, nowMs(), limits), taken.size, beyondLeast, limits)
     if (taken.size >= turns) return false
     const forRetries = Math.max(1, Math.floor(turns * (1 - RESERVED_SHARE)))
     return !forRetry || [...taken].filter(({ isRetry }) => isRetry).length < forRetries
   }
 
-  const roomOf = ({ subscriptionId }: Delivery): Room =>
-    rooms.get(subscriptionId) ?? { taken: new Set(), pace: undefined, waiting: [], isCrowded: false }
+  const turnsOf = ({ subscriptionId }: Delivery): SubscriptionTurns =>
+    bySubscription.get(subscriptionId) ?? { taken: new Set(), earned: undefined, waiting: [], isCrowded: false }
 
-  function addTurn({ taken }: Room, isRetry: boolean): Turn {
-    const turn = { isRetry }
-    taken.add(turn)
+  function take(delivery: Delivery): Turn | undefined {
+    const turns = turnsOf(delivery)
+    if (!hasTurn(turns, isRetry(delivery))) return undefined
+    if (turns.waiting.length === 0) turns.isCrowded = false
+    bySubscription.set(delivery.subscriptionId, turns)
+    const turn = { isRetry: isRetry(delivery) }
+    turns.taken.add(turn)
     return turn
   }
 
-  function take(delivery: Delivery): Turn | undefined {
-    const room = roomOf(delivery)
-    if (!hasTurn(room, isRetry(delivery))) return undefined
-    if (room.waiting.length === 0) room.isCrowded = false
-    rooms.set(delivery.subscriptionId, room)
-    return addTurn(room, isRetry(delivery))
-  }
-
-  /** Undefined: the delivery belongs in a lane. */
-  async function wait(delivery: Delivery, source: Source): Promise<Turn | undefined> {
-    // A turn may have become free during the look, and a room without turns taken is gone from the map.
-    const turn = take(delivery)
-    if (turn !== undefined) return turn
-    const room = roomOf(delivery)
-    if (source === 'due' && (isStopping || room.isCrowded)) return undefined
-    if (isStopping) throw stopping()
-    const { promise: inTurn, resolve, reject: giveUp } = Promise.withResolvers<Turn | undefined>()
-    const waiter: Waiter = { isRetry: isRetry(delivery), go: resolve, giveUp }
-    room.waiting.push(waiter)
-    if (source === 'lane') return inTurn
+  /** Undefined: a delivery from a due queue has waited in vain, and belongs in its lane. */
+  function wait(delivery: Delivery, source: Source): Promise<Turn | undefined> {
+    const turns = turnsOf(delivery)
+    const waiter = { isRetry: isRetry(delivery), ...Promise.withResolvers<Turn | undefined>() }
+    turns.waiting.push(waiter)
+    if (source === 'lane') return waiter.promise
     // oxlint-disable-next-line no-restricted-globals -- patience: moving to a lane counts as no failure
     const patience = setTimeout(() => {
-      room.waiting.splice(room.waiting.indexOf(waiter), 1)
-      room.isCrowded = true
-      resolve(undefined)
+      turns.waiting.splice(turns.waiting.indexOf(waiter), 1)
+      turns.isCrowded = true
+      waiter.resolve(undefined)
     }, patienceMs)
-    return inTurn.finally(() => clearTimeout(patience))
+    return waiter.promise.finally(() => clearTimeout(patience))
   }
 
   function release(delivery: Delivery, turn: Turn): void {
-    const room = roomOf(delivery)
-    room.taken.delete(turn)
+    const turns = turnsOf(delivery)
+    turns.taken.delete(turn)
     // More than one may go: the answer of this delivery may have added a turn.
-    while (room.waiting.length > 0 && hasTurn(room, false)) {
-      const mayRetry = hasTurn(room, true)
-      const place = room.waiting.findIndex((waiter) => mayRetry || !waiter.isRetry)
-      const [next] = place < 0 ? [] : room.waiting.splice(place, 1)
+    while (turns.waiting.length > 0 && hasTurn(turns, false)) {
+      const mayRetry = hasTurn(turns, true)
+      const at = turns.waiting.findIndex((waiter) => mayRetry || !waiter.isRetry)
+      const [next] = at < 0 ? [] : turns.waiting.splice(at, 1)
       if (next === undefined) break
       // Taken here, before the waiting delivery runs, so that no other can take the turn in between.
-      next.go(addTurn(room, next.isRetry))
+      turns.taken.add(next)
+      next.resolve(next)
     }
-    if (room.taken.size === 0) rooms.delete(delivery.subscriptionId)
+    if (turns.taken.size === 0) bySubscription.delete(delivery.subscriptionId)
   }
 
   async function moveToLane(delivery: Delivery): Promise<void> {
@@ -166,10 +161,8 @@ export function createIsolation(deps: IsolationDeps) {
 
   return {
     /**
-     * Runs the work of a delivery in one of its subscription's turns, or without one if it needs none. A delivery from a lane
-     * waits until a turn is free. A delivery from a due queue waits for `patienceMs`, or not at all while its subscription is
-     * crowded, its endpoint hangs or its tenant exceeds its share; then it moves to its lane instead: the broker has confirmed
-     * it there, with attempt and slot unchanged.
+     * Runs the work of a delivery in one of its subscription's turns, or without one if it needs none. If it moves to its lane
+     * (`placeOf`, or a wait of `patienceMs` in vain), the broker has confirmed it there, with attempt and slot unchanged.
      * Rejects while it waits if the worker stops.
      */
     inTurn: async <Found>(
@@ -182,12 +175,21 @@ export function createIsolation(deps: IsolationDeps) {
       try {
         let found = await look()
         const need = needs(found)
-        if (source === 'due' && startsInLane(need, isBeyondShare)) {
+        const turns = turnsOf(delivery)
+        const place = placeOf(source, need, {
+          isBeyondShare,
+          // One may have become free during the look.
+          hasTurn: turn !== undefined || hasTurn(turns, isRetry(delivery)),
+          isCrowded: turns.isCrowded,
+          isStopping,
+        })
+        if (place === 'broker') throw stopping()
+        if (place === 'lane') {
           await giveUpProbe?.(found)
           return await moveToLane(delivery)
         }
         if (turn === undefined && (need === 'turn' || need === 'lane')) {
-          turn = await wait(delivery, source)
+          turn = take(delivery) ?? (await wait(delivery, source))
           if (turn === undefined) return await moveToLane(delivery)
           if (!isFresh(found)) found = await look()
         }
@@ -202,19 +204,17 @@ export function createIsolation(deps: IsolationDeps) {
     notePost: (delivery: Delivery, result: PostResult): void => {
       share.ended(delivery)
       share.noteDuration(delivery, result.durationMs)
-      const room = roomOf(delivery)
-      room.pace = paceAfter(room.pace, result, { taken: room.taken.size, nowMs: nowMs(), limits })
+      const turns = turnsOf(delivery)
+      turns.earned = earnedAfter(turns.earned, result, { taken: turns.taken.size, nowMs: nowMs(), limits })
     },
     /** Returns waiting deliveries to the broker. */
     stop: (): void => {
       isStopping = true
-      for (const { waiting } of rooms.values()) {
-        for (const { giveUp } of waiting.splice(0)) giveUp(stopping())
+      for (const { waiting } of bySubscription.values()) {
+        for (const { reject } of waiting.splice(0)) reject(stopping())
       }
     },
   }
 }
 
 const isRetry = ({ attempt }: Delivery): boolean => attempt > 0
-
-const stopping = (): Unavailable => new Unavailable('rabbitmq', 'this worker is stopping')

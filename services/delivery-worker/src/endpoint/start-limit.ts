@@ -11,8 +11,8 @@ const COUNTS_MS = 400
 /** While others are due, deliveries of backlogs are a share of the limit, and each counts for less. */
 const BACKLOG_SHARE = 0.25
 const BACKLOG_COUNTS_MS = 100
-/** How often waiting deliveries look for one that no longer counts. */
-const LOOK_EVERY_MS = 10
+/** How often waiting deliveries check for one that no longer counts. */
+const POLL_MS = 10
 /** Deliveries in progress, those that no longer count included, in limits: this bounds sockets and memory. */
 export const MAX_IN_PROGRESS = 3
 
@@ -79,7 +79,7 @@ export function createStartLimit(concurrency: number, { nowMs }: Pick<Clocks, 'n
       start(): Promise<End> | End {
         if (isStopping) throw stopping()
         if (waiting.length === 0 && mayStart()) return count()
-        timer ??= setInterval(handOut, LOOK_EVERY_MS).unref()
+        timer ??= setInterval(handOut, POLL_MS).unref()
         const waits = Promise.withResolvers<End>()
         waiting.push(waits)
         return waits.promise
@@ -110,4 +110,4 @@ export function createStartLimit(concurrency: number, { nowMs }: Pick<Clocks, 'n
   }
 }
 
-const stopping = (): Unavailable => new Unavailable('rabbitmq', 'this worker is stopping')
+export const stopping = (): Unavailable => new Unavailable('rabbitmq', 'this worker is stopping')

@@ -56,6 +56,18 @@ test('an endpoint is known to be quick for a minute, and not while a POST to it 
   expect(isExceededBy(quick)).toBe(true)
 })
 
+test('each copy of a delivery counts until it has ended', () => {
+  const { share, clock, begin, isExceededBy } = aShare()
+  const { deliveryId } = aDelivery()
+  const copies = ['a', 'b', 'c', 'd', 'e'].flatMap((token) => begin(1, { deliveryId, token }))
+  clock.nowMs += 1_000
+  const seen = copies.map((copy) => {
+    share.ended(copy)
+    return isExceededBy(unknown)
+  })
+  expect(seen).toEqual([true, false, false, false, false])
+})
+
 test('a stall of the process makes no POST hang', () => {
   const { clock, begin, isExceededBy } = aShare()
   begin(4)

@@ -1,4 +1,4 @@
-import type { Delivery, DeliveryId, SubscriptionId, Tenant } from '@switchhook/contracts'
+import { type Delivery, messageIdentityOf, type SubscriptionId, type Tenant } from '@switchhook/contracts'
 import { runningMs as runningClockMs } from '@switchhook/runtime'
 import { LRUCache } from 'lru-cache'
 import type { Clocks } from '../clocks.ts'
@@ -18,10 +18,10 @@ const KNOWN_QUICK_MS = 60_000
 /** Beyond it, endpoints are forgotten: while their tenant exceeds its share, their next delivery goes through a lane. */
 const MAX_QUICK = 10_000
 
-/** A tenant's POSTs in progress, in the order of their start. */
+/** A tenant's POSTs in progress, by message, in the order of their start. */
 interface Posts {
-  readonly recent: Map<DeliveryId, { readonly subscriptionId: SubscriptionId; readonly startedAtMs: number }>
-  readonly hanging: Map<DeliveryId, SubscriptionId>
+  readonly recent: Map<string, { readonly subscriptionId: SubscriptionId; readonly startedAtMs: number }>
+  readonly hanging: Map<string, SubscriptionId>
 }
 
 /**
@@ -56,18 +56,20 @@ export function createTenantShare({ mostHanging, nowMs, runningMs = runningClock
       if (hanging === undefined || hanging.size <= mostHanging) return false
       return !quick.has(subscriptionId) || [...hanging.values()].includes(subscriptionId)
     },
-    began: ({ tenant, subscriptionId, deliveryId }: Delivery): void => {
+    began: (delivery: Delivery): void => {
+      const { tenant, subscriptionId } = delivery
       const posts = tenants.get(tenant) ?? { recent: new Map(), hanging: new Map() }
-      posts.recent.set(deliveryId, { subscriptionId, startedAtMs: runningMs() })
+      posts.recent.set(messageIdentityOf(delivery), { subscriptionId, startedAtMs: runningMs() })
       tenants.set(tenant, posts)
     },
     /** Does nothing for a POST that has ended before. */
-    ended: ({ tenant, deliveryId }: Delivery): void => {
-      const posts = tenants.get(tenant)
+    ended: (delivery: Delivery): void => {
+      const posts = tenants.get(delivery.tenant)
       if (posts === undefined) return
-      posts.recent.delete(deliveryId)
-      posts.hanging.delete(deliveryId)
-      if (posts.recent.size + posts.hanging.size === 0) tenants.delete(tenant)
+      const id = messageIdentityOf(delivery)
+      posts.recent.delete(id)
+      posts.hanging.delete(id)
+      if (posts.recent.size + posts.hanging.size === 0) tenants.delete(delivery.tenant)
     },
     /** A quick failure shows it, too: it holds no place. */
     noteDuration: ({ subscriptionId }: Delivery, durationMs: number): void => {

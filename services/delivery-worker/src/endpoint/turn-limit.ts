@@ -13,7 +13,7 @@ export interface TurnLimits {
 export const QUICK_MS = 250
 
 /** The turns that quick answers have earned. Undefined: none beyond `least`. */
-export type Pace = { readonly turns: number; readonly quickAtMs: number } | undefined
+export type EarnedTurns = { readonly turns: number; readonly quickAtMs: number } | undefined
 
 /** The result of a POST, as far as it changes the number of turns. */
 export interface PostResult {
@@ -22,35 +22,36 @@ export interface PostResult {
   readonly isFailure: boolean
 }
 
-export const turnsAt = (pace: Pace, nowMs: number, { least }: Pick<TurnLimits, 'least'>): number =>
-  pace === undefined || nowMs - pace.quickAtMs >= QUICK_MS ? least : Math.max(least, pace.turns)
+export const turnsAt = (earned: EarnedTurns, nowMs: number, { least }: Pick<TurnLimits, 'least'>): number =>
+  earned === undefined || nowMs - earned.quickAtMs >= QUICK_MS ? least : Math.max(least, earned.turns)
 
 /**
  * One slow answer or failure takes back all further turns. A quick answer adds one, if all turns were taken; otherwise it
  * only confirms them.
  */
-export function paceAfter(
-  pace: Pace,
+export function earnedAfter(
+  earned: EarnedTurns,
   { durationMs, isFailure }: PostResult,
   { taken, nowMs, limits }: { readonly taken: number; readonly nowMs: number; readonly limits: TurnLimits },
-): Pace {
+): EarnedTurns {
   if (isFailure || durationMs >= QUICK_MS) return undefined
-  const turns = turnsAt(pace, nowMs, limits)
+  const turns = turnsAt(earned, nowMs, limits)
   return { turns: taken < turns ? turns : Math.min(Math.max(limits.least, limits.most), turns + 1), quickAtMs: nowMs }
 }
 
 /**
  * The number of turns that a subscription may take now. Subscriptions that have taken `least` or more share the further
  * turns equally, so one cannot keep them from the others, and together they never exceed `beyondLeast`.
- * @param full how many subscriptions have taken `least` or more, this one included
- * @param takenBeyond the further turns that all subscriptions have taken
+ * @param beyond of the subscriptions that have taken `least` or more: how many they are, and their further turns
  */
 export function turnsWithin(
   turns: number,
-  { taken, full, takenBeyond }: { readonly taken: number; readonly full: number; readonly takenBeyond: number },
+  taken: number,
+  beyond: () => { readonly full: number; readonly takenBeyond: number },
   { least, beyondLeast }: TurnLimits,
 ): number {
   if (taken < least) return least
+  const { full, takenBeyond } = beyond()
   if (takenBeyond >= beyondLeast) return Math.min(turns, taken)
   return Math.min(turns, least + Math.floor(beyondLeast / Math.max(1, full)))
 }

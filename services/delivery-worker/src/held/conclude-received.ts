@@ -42,5 +42,5 @@ export async function concludeReceived(
   const answer = said !== undefined && { answer: said }
   const made = { run, slot, attempt, at, durationMs, ...resultOf(outcome), ...answer }
   const delivery = { ...received, attempt }
-  await conclude({ delivery, outcome, attempt: made, before: null })
+  await conclude({ via: 'pull', delivery, outcome, attempt: made })
 }

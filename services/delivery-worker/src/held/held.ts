@@ -11,7 +11,7 @@ import {
   type Redis,
 } from '@switchhook/store'
 import type { Clocks } from '../clocks.ts'
-import { attemptLeaseMs, type WorkerConfig } from '../config.ts'
+import { maxAttemptMs, type WorkerConfig } from '../config.ts'
 import { createLimits } from '../limits/limits.ts'
 import type { Notices } from '../notices/notices.ts'
 import type { AfterSettled, Pipeline } from '../pipeline/deliver.ts'
@@ -23,7 +23,7 @@ import { createRecordOutcomes } from './record-outcomes.ts'
 interface HeldDeps {
   readonly config: WorkerConfig
   readonly redis: Redis
-  readonly broker: Pick<Broker, 'publishDelivery' | 'publishBacklogged' | 'lookAt'>
+  readonly broker: Pick<Broker, 'publishDelivery' | 'publishBacklogged' | 'queueDepths'>
   /** Shards of the due queues. */
   readonly shards: number
   readonly installation: Pick<Installation, 'confirmAbsence'>
@@ -48,14 +48,14 @@ export function createHeld(deps: HeldDeps) {
   )
   const held = { ...listed, read }
   const { noticeParked } = notices
-  const permits = createPermitStore(redis, attemptLeaseMs(deps.config))
+  const permits = createPermitStore(redis, maxAttemptMs(deps.config))
   const limits = createLimits({ ...broker, permits, held, log, ...clocks })
   const parkExcess = createParkExcess({ held, archive, deliveries, noticeParked, log })
   const listAgain: RecordOutcomeDeps['listAgain'] = async (message) => parkExcess(await deliveries.listAgain(message))
-  const afterSettled: AfterSettled = async ({ delivery, decision, excess }) =>
-    decision === undefined ? listAgain(delivery) : parkExcess(excess)
+  const afterSettled: AfterSettled = async ({ delivery, written }) =>
+    written === undefined ? listAgain(delivery) : parkExcess(written.excess)
   async function waiting() {
-    const [backlog, ...due] = await broker.lookAt([Queue.deliveryBacklog, ...dueQueues(deps.shards)])
+    const [backlog, ...due] = await broker.queueDepths([Queue.deliveryBacklog, ...dueQueues(deps.shards)])
     return { backlog: backlog?.ready ?? 0, due: due.reduce((sum, queue) => sum + (queue?.ready ?? 0), 0) }
   }
 

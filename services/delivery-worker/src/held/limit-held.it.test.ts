@@ -49,8 +49,9 @@ function aWorker({ perSubscription, perTenant = 1_000, tenant = newSubscriptionI
     pipelineDeps({
       ...store,
       afterSettled: [
-        async ({ delivery, decision, excess }) => {
-          if (decision === undefined) return parkExcess(await store.listAgain(delivery))
+        async ({ delivery, written }) => {
+          if (written === undefined) return parkExcess(await store.listAgain(delivery))
+          const { excess } = written
           claimed.push(...excess)
           if (dies && excess.length > 0) throw new Unavailable('redis', 'this worker died')
           await parkExcess(excess)

@@ -22,8 +22,8 @@ export interface HeldLooksDeps extends SendHeldDeps, EndLeasesDeps {
   readonly log: Pick<Logger, 'warn'>
 }
 
-/** Longer than any look. If the worker dies, another one looks afterwards. */
-const LOOK_LEASE_MS = 30_000
+/** How long a look is claimed: longer than any takes. If the worker dies, another one looks afterwards. */
+const CLAIM_MS = 30_000
 const FAILED_TICK_MS = 5_000
 /** Of one partition of tenants. */
 const LOOKS_AT_ONCE = 50
@@ -31,12 +31,12 @@ const LOOKS_AT_ONCE = 50
 const FIRST_RELEASE = 100
 const MAX_RELEASED = 2_000
 /**
- * How long a worker remembers its pace while others look. Shorter than a cool-down, which others may have seen begin and
- * end; long, because a worker among many that has forgotten it begins slowly in the middle of a release.
+ * How long a worker remembers how far a release is while others look. Shorter than a cool-down, which others may have seen
+ * begin and end; long, because a worker among many that has forgotten it begins slowly in the middle of a release.
  */
-const PACE_MEMORY_MS = 25_000
+const RELEASE_MEMORY_MS = 25_000
 /** More subscriptions than are resumed at a time. Beyond it, a release begins slowly again. */
-const MAX_PACES = 10_000
+const MAX_RELEASES = 10_000
 /**
  * So many may wait in the backlog queue: what waits there for a minute moves to the queue that goes first (topology.ts). And as
  * many where they are due: workers send them before their reservations end (permit-store.ts).
@@ -57,16 +57,16 @@ interface Budget {
 
 /**
  * Looks at the held deliveries of each subscription from time to time: ends leases, and publishes what is no longer held.
- * If a look takes longer than its lease, two workers look at the same deliveries: a delivery is then published twice with one
+ * If a look takes longer than its claim, two workers look at the same deliveries: a delivery is then published twice with one
  * token, and the ledger drops the second, or a lease is ended twice, which costs an attempt number.
  * Resolves to when to look again, in ms; undefined: as usual.
  */
 export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | undefined> {
   const { held, looks, log } = deps
   /** How many deliveries the next look publishes, of subscriptions that no longer hold them. */
-  const paces = new LRUCache<SubscriptionId, number>({
-    max: MAX_PACES,
-    ttl: PACE_MEMORY_MS,
+  const releases = new LRUCache<SubscriptionId, number>({
+    max: MAX_RELEASES,
+    ttl: RELEASE_MEMORY_MS,
     ttlResolution: 0,
     perf: { now: deps.now },
   })
@@ -85,7 +85,7 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
     // Needs RabbitMQ, which the end of a lease does not wait for.
     await deps.noticeLimit(tenant)
     // The next release begins slowly.
-    if (plan.kind === 'wait' || plan.kind === 'withdraw') paces.delete(id)
+    if (plan.kind === 'wait' || plan.kind === 'withdraw') releases.delete(id)
     switch (plan.kind) {
       case 'end':
       case 'wait':
@@ -113,8 +113,8 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
 
   async function release(id: SubscriptionId, plan: Plan<'release'>, budget: Budget): Promise<number> {
     if (budget.left <= 0) return TICK_MS
-    const pace = paces.get(id) ?? FIRST_RELEASE
-    const most = Math.min(plan.isProbing ? 1 : pace, budget.left)
+    const part = releases.get(id) ?? FIRST_RELEASE
+    const most = Math.min(plan.isProbing ? 1 : part, budget.left)
     budget.left -= most
     const entries = await held.due(id, { most })
     budget.left += most - entries.length
@@ -122,10 +122,10 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
       await sendHeld(deps, id, 'held', entries.slice(at, at + SENT_AT_ONCE), () => true)
     }
     if (entries.length < most) {
-      paces.delete(id)
+      releases.delete(id)
       return plan.nextInMs
     }
-    paces.set(id, plan.isProbing ? FIRST_RELEASE : Math.min(2 * pace, MAX_RELEASED))
+    releases.set(id, plan.isProbing ? FIRST_RELEASE : Math.min(2 * part, MAX_RELEASED))
     return TICK_MS
   }
 
@@ -135,7 +135,7 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
   let isUnavailable = false
   return async () => {
     try {
-      const due = await looks.claimDue(LOOKS_AT_ONCE, LOOK_LEASE_MS)
+      const due = await looks.claimDue(LOOKS_AT_ONCE, CLAIM_MS)
       isUnavailable = false
       let budget: Promise<Budget> | undefined
       const readBudget = (): Promise<Budget> =>
@@ -148,7 +148,7 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
             return nextInMs ?? TICK_MS
           } catch (error) {
             log.warn('could not check held deliveries; will retry', { ...look, error })
-            // If this fails as well, the lease ends.
+            // If this fails as well, the claim ends.
             await looks.finish(look, FAILED_TICK_MS).catch(() => {})
             return TICK_MS
           }

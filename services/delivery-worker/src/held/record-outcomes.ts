@@ -1,4 +1,4 @@
-import type { Delivery, OutcomeBatch } from '@switchhook/contracts'
+import type { OutcomeBatch, ReportedOutcome } from '@switchhook/contracts'
 import { chunksOf, type HeldStore, type OutcomeStore } from '@switchhook/store'
 import { type RecordOutcomeDeps, recordOutcome } from './conclude-received.ts'
 
@@ -16,22 +16,18 @@ export function createRecordOutcomes(deps: RecordOutcomesDeps) {
   const { held, outcomes, listAgain } = deps
 
   return async ({ batchId, tenant, subscriptionId, items }: OutcomeBatch): Promise<void> => {
-    const mayBeHeld: Pick<Delivery, 'deliveryId' | 'tenant' | 'subscriptionId'>[] = []
+    const mayBeHeld: ReportedOutcome[] = []
     for (const some of chunksOf(items, READ_AT_ONCE)) {
       const messages = await held.read(some.map(({ deliveryId }) => deliveryId))
       await Promise.all(some.map((item, i) => recordOutcome(deps, item, messages[i])))
-      for (const [i, { deliveryId, outcome }] of some.entries()) {
-        if (messages[i] !== undefined && outcome.kind !== 'delivered') {
-          mayBeHeld.push({ deliveryId, tenant, subscriptionId })
-        }
-      }
+      mayBeHeld.push(...some.filter(({ outcome }, i) => messages[i] !== undefined && outcome.kind !== 'delivered'))
     }
     const leases = items.map(({ deliveryId, lease: score }) => ({ deliveryId, score }))
     // One script for all: a repeat of the batch ends the leases after a crash.
     await held.remove(subscriptionId, 'leased', leases)
     // After the leases: one would count as an entry. The entry may be missing, because another worker has held the delivery
     // again and died, or its write was refused.
-    await Promise.all(mayBeHeld.map((delivery) => listAgain(delivery)))
+    await Promise.all(mayBeHeld.map(({ deliveryId }) => listAgain({ deliveryId, tenant, subscriptionId })))
     await outcomes.recorded(batchId)
   }
 }

@@ -5,10 +5,14 @@ import { rmSync } from 'node:fs'
 import { rename, writeFile } from 'node:fs/promises'
 import type { LookupFunction } from 'node:net'
 import { join } from 'node:path'
+import { answerWithin } from '@switchhook/runtime'
 import { eventually, temporaryFolder } from '@switchhook/testkit'
 import { createLookup } from './lookup.ts'
 
 const TIMEOUT_MS = 200
+/** A timeout that a busy machine does not reach, and an answer that comes later than IPv6 is waited for. */
+const PATIENT_MS = 2_000
+const LATE_MS = 150
 const PUBLIC = [93, 184, 215, 14]
 const guard = { allows: (address: string) => !address.startsWith('10.') }
 
@@ -113,17 +117,15 @@ test('a name server that drops queries for IPv6 does not delay IPv4', async () =
   const timeoutMs = 2_000
   lookup = lookupWithin(timeoutMs)
   answeredAfterMs[`v4.example ${AAAA}`] = Infinity
-  const startedAt = performance.now()
-  await expect(find('v4.example')).resolves.toEqual([V4])
-  expect(performance.now() - startedAt).toBeLessThan(timeoutMs / 2)
+  await expect(answerWithin(timeoutMs / 2, find('v4.example'), 'late')).resolves.toEqual([V4])
 })
 
 test.each<[string, boolean, number]>([
   ['IPv4 is waited for, because the host may have no IPv6', true, A],
   ['on a host without IPv4, IPv6 is waited for', false, AAAA],
 ])('%s', async (_rule, hasIpv4, late) => {
-  lookup = lookupWithin(TIMEOUT_MS, hasIpv4)
-  answeredAfterMs[`both.example ${late}`] = 0.75 * TIMEOUT_MS
+  lookup = lookupWithin(PATIENT_MS, hasIpv4)
+  answeredAfterMs[`both.example ${late}`] = LATE_MS
   await expect(find('both.example')).resolves.toEqual([V4, V6])
 })
 
@@ -133,33 +135,37 @@ test.each([A, AAAA])('the IPv4 addresses come first, also if the answer for type
 })
 
 test('an answer with only blocked addresses does not shorten the wait for the other family', async () => {
-  answeredAfterMs[`guarded.example ${AAAA}`] = 0.75 * TIMEOUT_MS
+  lookup = lookupWithin(PATIENT_MS)
+  answeredAfterMs[`guarded.example ${AAAA}`] = LATE_MS
   await expect(find('guarded.example')).resolves.toEqual([V6])
 })
 
 test('many names without an answer delay no other name', async () => {
-  const silent = Array.from({ length: 50 }, (_, n) => find(`silent${n}.example`).catch((error: unknown) => error))
-  const startedAt = performance.now()
+  let isOver = false
+  const silent = Array.from({ length: 50 }, (_, n) =>
+    find(`silent${n}.example`).catch((error: unknown) => {
+      isOver = true
+      return error
+    }),
+  )
   await expect(find('client.example')).resolves.toHaveLength(1)
-  expect(performance.now() - startedAt).toBeLessThan(TIMEOUT_MS)
+  expect(isOver).toBe(false)
   for (const error of await Promise.all(silent)) expect(error).toMatchObject({ code: 'ETIMEOUT' })
 })
 
-test('a failed look-up is repeated only after a while', async () => {
+test.each([60_000, 1])('a failed look-up is repeated only after a while: %i ms', async (forgetFailureMs) => {
   const own = createLookup({
     guard,
     timeoutMs: TIMEOUT_MS,
-    forgetFailureMs: 300,
+    forgetFailureMs,
     servers: [`127.0.0.1:${nameServer.address().port}`],
   })
   const ask = (): Promise<unknown> =>
     new Promise((resolve) => own('silent.example', { all: true }, (error) => resolve(error)))
   await expect(ask()).resolves.toMatchObject({ code: 'ETIMEOUT' })
   const asked = questions.length
-  const startedAt = performance.now()
   await expect(ask()).resolves.toMatchObject({ code: 'ETIMEOUT' })
-  expect(performance.now() - startedAt).toBeLessThan(TIMEOUT_MS / 2)
-  expect(questions).toHaveLength(asked)
+  if (forgetFailureMs > 1) return expect(questions).toHaveLength(asked)
   await eventually(async () => {
     await ask()
     expect(questions.length).toBeGreaterThan(asked)
@@ -176,7 +182,8 @@ test('concurrent look-ups of one name share a query', async () => {
 describe('the hosts file', () => {
   test('decides before the name servers, whatever the case of the name', async () => {
     await write('hosts', '127.0.0.1 localhost\n127.0.0.7 other Web.Dev # split horizon\n')
-    await expect(find('web.dev')).resolves.toEqual([{ address: '127.0.0.7', family: 4 }])
+    for (const name of ['web.dev', 'WEB.Dev'])
+      await expect(find(name)).resolves.toEqual([{ address: '127.0.0.7', family: 4 }])
     expect(questions).toEqual([])
   })
 
@@ -222,6 +229,11 @@ describe('the search list', () => {
     await expect(find('web.dev.')).resolves.toEqual([V4])
   })
 
+  test('a domain that can be in no name is passed over, as the system does', async () => {
+    await write('resolv.conf', 'search corp.example # svc.cluster.local\noptions ndots:5\n')
+    await expect(find('web.dev')).resolves.toEqual([{ address: '127.0.0.9', family: 4 }])
+  })
+
   test('a name with enough dots is first asked for as it is', async () => {
     await write('resolv.conf', 'search corp.example\n')
     await expect(find('app.corp.example')).resolves.toEqual([{ address: '127.0.0.8', family: 4 }])
@@ -250,9 +262,7 @@ describe('the search list', () => {
       ...['prod.svc', 'svc', ''].map((at) => `v4.example.${at}.cluster.local`.replace('..', '.')),
     ])
       answeredAfterMs[`${name} ${AAAA}`] = Infinity
-    const startedAt = performance.now()
-    await expect(find('v4.example')).resolves.toEqual([V4])
-    expect(performance.now() - startedAt).toBeLessThan(timeoutMs / 2)
+    await expect(answerWithin(timeoutMs / 2, find('v4.example'), 'late')).resolves.toEqual([V4])
   })
 })
 

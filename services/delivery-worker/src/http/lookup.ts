@@ -136,8 +136,8 @@ export function createLookup(options: LookupOptions): LookupFunction {
 
 type Failure = NodeJS.ErrnoException
 
-/** The name does not exist, or has no address of the family. */
-const ABSENT: ReadonlySet<string | undefined> = new Set(['ENOTFOUND', 'ENODATA'])
+/** The name does not exist, has no address of the family, or can be no name, such as one below the search domain `#`. */
+const ABSENT: ReadonlySet<string | undefined> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME'])
 
 /** RFC 6761, section 6.3: always this machine, and never sent to a name server. */
 const LOCALHOST = /(^|\.)localhost\.?$/i

@@ -17,9 +17,11 @@ const MAX_NAME = 253
 /** The addresses by name, in lower case: hosts(5). */
 export function parseHosts(text: string): ReadonlyMap<string, readonly LookupAddress[]> {
   const found = new Map<string, LookupAddress[]>()
-  for (const [address, ...names] of linesOf(text)) {
-    const family = isIP(address ?? '')
-    if (address === undefined || family === 0) continue
+  for (const line of text.split('\n')) {
+    const [address = '', ...names] = wordsOf(line.replace(/#.*/, ''))
+    const family = isIP(address)
+    // The system knows no address with a scope here, such as fe80::1%eth0.
+    if (family === 0 || address.includes('%')) continue
     for (const name of names) {
       const known = found.get(name.toLowerCase()) ?? []
       if (!known.some((one) => one.address === address)) known.push({ address, family })
@@ -29,38 +31,40 @@ export function parseHosts(text: string): ReadonlyMap<string, readonly LookupAdd
   return found
 }
 
-/** @param ownName the name of this machine, whose domain is searched if the file names none */
+/**
+ * As glibc reads it: only a line that begins with the keyword counts, and what follows is no comment.
+ * @param ownName the name of this machine, whose domain is searched if the file names none
+ */
 export function parseSearchRules(text: string, ownName = hostname()): SearchRules {
   const ownDomain = ownName.split('.').slice(1).join('.')
   let search: readonly string[] = ownDomain === '' ? [] : [ownDomain]
   let ndots = 1
-  for (const [keyword, ...values] of linesOf(text)) {
-    if (keyword === 'search') search = values
-    else if (keyword === 'domain') search = values.slice(0, 1)
+  for (const line of text.split('\n')) {
+    const [keyword, ...values] = /^\s/.test(line) ? [] : wordsOf(line)
+    if (keyword === 'search' && values.length > 0) search = values
+    else if (keyword === 'domain' && values.length > 0) search = values.slice(0, 1)
     else if (keyword === 'options') {
-      const given = values.findLast((option) => /^ndots:\d+$/.test(option))?.slice('ndots:'.length)
-      if (given !== undefined) ndots = Math.min(Number(given), MAX_NDOTS)
+      // Nothing is 0, as for C's atoi.
+      for (const [, digits] of values.join(' ').matchAll(/(?:^| )ndots: ?(\d*)/g))
+        ndots = Math.min(Number(digits), MAX_NDOTS)
     }
   }
-  return { search: search.map((domain) => domain.replace(/\.$/, '')).filter((domain) => domain !== ''), ndots }
+  return { search: search.map((domain) => domain.replace(/\.$/, '')), ndots }
 }
 
-/** The names to ask the name servers for, in this order. A name that ends with a dot is complete. */
+/**
+ * The names to ask the name servers for, in this order. A name that ends with a dot is complete. The domain `.` in the
+ * search list (here an empty text) asks for the name as it is.
+ */
 export function candidatesOf(name: string, { search, ndots }: SearchRules): readonly string[] {
   if (name.endsWith('.')) return [name.slice(0, -1)]
-  const below = search.map((domain) => `${name}.${domain}`).filter((full) => full.length <= MAX_NAME)
-  return name.split('.').length - 1 >= ndots ? [name, ...below] : [...below, name]
+  const below = search
+    .map((domain) => (domain === '' ? name : `${name}.${domain}`))
+    .filter((full) => full.length <= MAX_NAME)
+  return [...new Set(name.split('.').length - 1 >= ndots ? [name, ...below] : [...below, name])]
 }
 
-/** The words of each line. `;` begins a comment in resolv.conf only, and is in no name. */
-const linesOf = (text: string): readonly string[][] =>
-  text.split('\n').map((line) =>
-    line
-      .split(/[#;]/, 1)
-      .join('')
-      .split(/\s+/)
-      .filter((word) => word !== ''),
-  )
+const wordsOf = (line: string): readonly string[] => line.split(/\s+/).filter((word) => word !== '')
 
 /**
  * What a file contains, parsed again only when it has changed. A look at it takes a few microseconds, on this thread: the
@@ -71,8 +75,9 @@ export function watchedFile<T>(path: string, parse: (text: string) => T): () => 
   let content = parse('')
   return () => {
     try {
-      const { mtimeMs, size, ino } = statSync(path)
-      const found = `${mtimeMs} ${size} ${ino}`
+      const { ctimeMs, size, ino } = statSync(path)
+      // Programs that copy a file may keep its time of modification, but not this one.
+      const found = `${ctimeMs} ${size} ${ino}`
       if (found !== version) [content, version] = [parse(readFileSync(path, 'utf8')), found]
     } catch {
       if (version !== undefined) [content, version] = [parse(''), undefined]

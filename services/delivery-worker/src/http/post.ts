@@ -3,10 +3,9 @@ import type { AddressGuard } from '@switchhook/egress'
 import { attemptHeaders, type Signer } from '@switchhook/signing'
 import { LRUCache } from 'lru-cache'
 import { classifyError } from '../policy/classify.ts'
-import { Axios } from './axios.ts'
 import { type ConnectionOptions, openConnections } from './connections.ts'
 import type { LeaseExpired, PostTerms } from './post-under-lease.ts'
-import { type Sent, undiciAdapter } from './undici-adapter.ts'
+import { Axios, type Sent, undiciAdapter } from './undici-adapter.ts'
 
 export interface PostOptions extends ConnectionOptions {
   /** Checks addresses: before the attempt if the url contains one, and at every connection. */

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type LookupFunction } from 'node:net'
 import type { Outcome } from '@switchhook/contracts'
 import { createAddressGuard } from '@switchhook/egress'
+import { answerWithin } from '@switchhook/runtime'
 import { type LateListener, type Receiver, startLateListener, startReceiver } from '@switchhook/testkit'
 import { aDelivery } from '../testing/deliveries.ts'
 import { aPostClient, type TestPostClient } from '../testing/post-client.ts'
@@ -49,9 +50,7 @@ test.each([
 test('the next address is tried while the first one does not answer', async () => {
   const receiver: Receiver = await startReceiver({}, { host: '127.0.0.2', port: late.port })
   addresses = ['127.0.0.1', '127.0.0.2']
-  const startedAt = performance.now()
-  await expect(post(late.port)).resolves.toEqual(delivered)
-  expect(performance.now() - startedAt).toBeLessThan(2_000)
+  await expect(answerWithin(2_000, post(late.port), 'late')).resolves.toEqual(delivered)
   await receiver.close()
 })
 

@@ -1,11 +1,11 @@
+import { createRequire } from 'node:module'
 import { isLeaseValid, type Outcome } from '@switchhook/contracts'
 import { type Deadline, startDeadline } from '@switchhook/runtime'
-import type { AxiosAdapter } from 'axios'
+import type * as axios from 'axios'
 import type { Dispatcher } from 'undici'
 import { answerExcerpt, EXCERPT_SOURCE_BYTES } from '../policy/answer-excerpt.ts'
 import { classifyError, classifyStatus, codedError, explainedError } from '../policy/classify.ts'
 import { type Header, pauseMsOf } from '../policy/retry-after.ts'
-import { AxiosHeaders } from './axios.ts'
 import { classifyBroken, StrayAnswer } from './classify-broken.ts'
 import type { Connections } from './connections.ts'
 import type { LeaseExpired, PostTerms } from './post-under-lease.ts'
@@ -32,6 +32,11 @@ type Exchange =
 /** The result of a request, as the adapter resolves with it. An `Error` is not classified yet: it may be our own failure. */
 export type Sent = Outcome | LeaseExpired | Error
 
+/** The CommonJS build, because it is one file: the other one takes a tenth of a worker's start to load. */
+const { Axios, AxiosHeaders } = createRequire(import.meta.url)('axios') as typeof axios
+
+export { Axios }
+
 /** One for all answers: axios would create one for each. */
 const NO_HEADERS = new AxiosHeaders()
 
@@ -42,7 +47,7 @@ const NO_HEADERS = new AxiosHeaders()
  * rejection.
  */
 export const undiciAdapter =
-  (connections: Connections, request: Dispatcher.DispatchOptions, terms: PostTerms): AxiosAdapter =>
+  (connections: Connections, request: Dispatcher.DispatchOptions, terms: PostTerms): axios.AxiosAdapter =>
   async (config) => {
     const data = await new Promise<Sent>((ended) => send(connections, request, terms, ended))
     // axios does not use the status; `data` has it.

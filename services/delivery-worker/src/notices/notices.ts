@@ -16,6 +16,7 @@ import type { Broker } from '@switchhook/messaging'
 import { type Logger, oneAtATime } from '@switchhook/runtime'
 import type { DeliveryArchive, DeliveryRecord, LimitNotices, OutageStore, SubscriptionStore } from '@switchhook/store'
 import type { AfterSettled } from '../pipeline/deliver.ts'
+import { mayBeParked } from '../pipeline/progress.ts'
 
 export interface NoticesDeps {
   readonly subscriptions: Pick<SubscriptionStore, 'matching'>
@@ -106,8 +107,8 @@ export function createNotices(deps: NoticesDeps) {
     await publish(delivery, eventType, parkedEventIdOf(record.deliveryId, record.run), data)
   }
 
-  const afterSettled: AfterSettled = async ({ delivery, decision }) => {
-    if (decision === undefined || decision.kind === 'park') await noticeParked(delivery)
+  const afterSettled: AfterSettled = async (settled) => {
+    if (mayBeParked(settled)) await noticeParked(settled.delivery)
   }
 
   return {

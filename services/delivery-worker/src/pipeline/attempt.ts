@@ -52,5 +52,5 @@ export async function attempt(deps: AttemptDeps, admitted: At<'admitted'>): Prom
     ...resultOf(outcome),
     ...(outcome.kind === 'answered' && outcome.answer !== undefined && { answer: outcome.answer }),
   }
-  return { kind: 'posted', result: { delivery, outcome, attempt: made, before, isHung } }
+  return { kind: 'posted', result: { via: 'post', delivery, outcome, attempt: made, before, isHung } }
 }

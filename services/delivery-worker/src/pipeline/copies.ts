@@ -1,4 +1,4 @@
-import type { Delivery } from '@switchhook/contracts'
+import { type Delivery, messageIdentityOf } from '@switchhook/contracts'
 import { MAX_HOLD_MS } from '@switchhook/messaging'
 import type { Kept } from './look.ts'
 import type { At, Progress } from './progress.ts'
@@ -49,7 +49,7 @@ export function createCopies(nowMs: () => number) {
      * the last value that the copy could not settle.
      */
     async alone(due: Delivery, work: Work): Promise<void> {
-      const key = identityOf(due)
+      const key = messageIdentityOf(due)
       for (let other = running.get(key); other !== undefined; other = running.get(key)) await other
       const handled = handle(key, due, work)
       const ended = handled.catch(() => {})
@@ -66,5 +66,3 @@ export function createCopies(nowMs: () => number) {
 /** Without a POST nothing is kept, and the message is looked at again. A settled slot is known to the ledger. */
 const isKept = (at: Progress): at is Kept =>
   (at.kind === 'posted' || at.kind === 'decided' || at.kind === 'secured') && at.result.attempt !== null
-
-const identityOf = ({ deliveryId, run, slot, token = '' }: Delivery): string => `${deliveryId} ${run} ${slot} ${token}`

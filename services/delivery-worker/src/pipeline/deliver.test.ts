@@ -5,7 +5,7 @@ import { eventually } from '@switchhook/testkit'
 import type { Source } from '../endpoint/isolate.ts'
 import type { Withheld } from '../policy/decide.ts'
 import { notifyAll } from '../reporting/listener.ts'
-import { aDelivery } from '../testing/deliveries.ts'
+import { aDelivery, anAttempt } from '../testing/deliveries.ts'
 import {
   aBreaker,
   admitIn,
@@ -18,8 +18,10 @@ import {
   oneTurn,
   pipelineDeps,
   posted,
+  WRITTEN,
 } from '../testing/delivering.ts'
 import { type AfterSettled, createPipeline } from './deliver.ts'
+import { mayBeParked } from './progress.ts'
 import { createRecoverRejected } from './recover-rejected.ts'
 
 const STARTED_MS = Date.parse('2026-01-01T00:00:00.000Z')
@@ -35,8 +37,8 @@ function aWorld(outcome: Outcome, change: Change = {}) {
   const attempts: (Attempt | null)[] = []
   let clockMs = STARTED_MS
   const { noticeParked, ...others } = change
-  const notice: AfterSettled = async ({ decision }) => {
-    if (decision === undefined || decision.kind === 'park') await noticeParked?.()
+  const notice: AfterSettled = async (settled) => {
+    if (mayBeParked(settled)) await noticeParked?.()
   }
   const deps = {
     post: async (delivery, attempt) => {
@@ -49,12 +51,13 @@ function aWorld(outcome: Outcome, change: Change = {}) {
     park: async (_delivery, attempt, reason) => {
       attempts.push(attempt)
       steps.push(`park ${reason}`)
+      return WRITTEN
     },
     settle: async ({ slot }, attempt, settlement) => {
       attempts.push(attempt)
       const next = settlement.state === 'waiting' ? ` ${settlement.nextAttemptAt}` : ''
       steps.push(`settle slot ${slot} ${settlement.state}${next}`)
-      return []
+      return WRITTEN
     },
     listener: notifyAll([{ concluded: (_delivery, _attempt, { kind }) => void steps.push(`report ${kind}`) }]),
     afterSettled: [notice],
@@ -62,9 +65,9 @@ function aWorld(outcome: Outcome, change: Change = {}) {
     nowMs: () => clockMs,
     ...others,
   } satisfies Partial<FlatDeps>
-  const run = createPipeline(pipelineDeps(deps)).deliver
+  const { deliver: run, conclude } = createPipeline(pipelineDeps(deps))
   const deliver = (due: Delivery, source: Source = 'due'): Promise<void> => run(due, source)
-  return { deliver, deps, steps, attempts }
+  return { deliver, conclude, deps, steps, attempts }
 }
 
 const withholding = (reason: Withheld): Change => ({ admit: async () => anAdmission(reason) })
@@ -121,6 +124,14 @@ describe('deliver', () => {
       ok,
       { isSettled: async () => true },
       ['notice'],
+      undefined,
+    ],
+    [
+      'an attempt whose slot a copy has settled meanwhile is reported, and what follows is repeated',
+      {},
+      ok,
+      { settle: async () => ({ kind: 'already' }) },
+      [`${POST} 1`, 'report acknowledged', 'notice'],
       undefined,
     ],
     [
@@ -304,7 +315,7 @@ describe('deliver', () => {
       settle: async (_delivery, _attempt, settlement) => {
         failAt('settle')
         named.push(settlement)
-        return []
+        return WRITTEN
       },
     })
     const due = aDelivery({ token: 'a1b2c3d4' })
@@ -323,7 +334,7 @@ describe('deliver', () => {
       isSettled: async () => isSettled,
       settle: async () => {
         isSettled = true
-        return []
+        return WRITTEN
       },
     })
     const due = aDelivery()
@@ -336,7 +347,7 @@ describe('deliver', () => {
     const { deliver, steps } = aWorld(ok, {
       settle: async () => {
         if (failures-- > 0) throw new Unavailable('redis', 'away')
-        return []
+        return WRITTEN
       },
     })
     const due = aDelivery()
@@ -352,7 +363,7 @@ describe('deliver', () => {
       nowMs: () => nowMs,
       settle: async () => {
         if (isAway) throw new Unavailable('redis', 'away')
-        return []
+        return WRITTEN
       },
     })
     const due = aDelivery()
@@ -385,11 +396,11 @@ describe('deliver', () => {
   ])('when %s, the message that comes back is not POSTed again', async (_name, outcome, failing) => {
     let isAway = true
     const world = aWorld(outcome)
-    const real = world.deps[failing] as (...args: unknown[]) => Promise<void>
+    const real = world.deps[failing] as (...args: unknown[]) => Promise<unknown>
     const { deliver, steps } = aWorld(outcome, {
       [failing]: async (...args: unknown[]) => {
         if (isAway) throw new Unavailable('redis', 'gone')
-        await real(...args)
+        return await real(...args)
       },
     })
     const delivery = aDelivery()
@@ -414,7 +425,7 @@ describe('deliver', () => {
         admit: admitIn('open'),
         settle: async (_delivery, _attempt, settlement) => {
           named.push(settlement)
-          return []
+          return WRITTEN
         },
         publishRetry: async ({ slot, attempt, postponed, token }, waitMs) => {
           expect([slot, attempt]).toEqual([3, 2])
@@ -515,6 +526,13 @@ describe('deliver', () => {
       expect(noted).toBe(0)
     })
 
+    test('learns nothing from an attempt that a client made, whose retry is held instead of being sent', async () => {
+      let noted = 0
+      const { conclude, steps } = aWorld(down, { breaker: aBreaker({ note: async () => void noted++ }) })
+      await conclude({ via: 'pull', delivery: aDelivery(), outcome: down, attempt: anAttempt() })
+      expect([noted, steps]).toEqual([0, ['settle slot 0 held', 'report hold']])
+    })
+
     test('gets an outcome once, however often the message comes back', async () => {
       let isAway = true
       let noted = 0
@@ -522,7 +540,7 @@ describe('deliver', () => {
         breaker: aBreaker({ note: async () => void noted++ }),
         settle: async () => {
           if (isAway) throw new Unavailable('redis', 'gone')
-          return []
+          return WRITTEN
         },
       })
       const delivery = aDelivery()
@@ -578,7 +596,7 @@ describe('deliver', () => {
     test('a delivery that was POSTed and could not be settled is settled', async () => {
       let isAway = true
       const { isolation, take, toLane } = oneTurn()
-      const { deliver, steps } = aWorld(ok, { isolation, settle: async () => (isAway ? gone() : []) })
+      const { deliver, steps } = aWorld(ok, { isolation, settle: async () => (isAway ? gone() : WRITTEN) })
       const due = aDelivery()
       await expect(deliver(due)).rejects.toThrow('gone')
       isAway = false
@@ -617,6 +635,7 @@ describe('the notice of a parked delivery', () => {
         isSettled: async () => isSettled,
         park: async () => {
           isSettled = true
+          return WRITTEN
         },
         post: async (due) => {
           steps.push('post')

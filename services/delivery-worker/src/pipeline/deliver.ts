@@ -59,7 +59,7 @@ export function createPipeline(deps: PipelineDeps) {
    * only to inform the breaker: an outcome that the breaker misses leaves it closed.
    */
   async function noteOutcome(result: Result | undefined): Promise<void> {
-    if (!result?.before || noted.has(result)) return
+    if (result?.via !== 'post' || noted.has(result)) return
     try {
       await deps.breaker.note(result.delivery, result.outcome, result.before, result.isHung === true)
       noted.add(result)
@@ -101,7 +101,7 @@ export function createPipeline(deps: PipelineDeps) {
 }
 
 /** The values from the POST on. */
-export type Pending = At<'withheld' | 'posted' | 'decided' | 'secured' | 'settled'>
+type Pending = At<'withheld' | 'posted' | 'decided' | 'secured' | 'settled'>
 
 async function next(deps: PipelineDeps, at: Pending): Promise<Pending | At<'noticed'>> {
   switch (at.kind) {
@@ -117,10 +117,9 @@ async function next(deps: PipelineDeps, at: Pending): Promise<Pending | At<'noti
   }
 }
 
-function decideOn({ kind, result }: At<'withheld' | 'posted'>, schedule: Schedule): At<'decided'> {
+function decideOn({ result }: At<'withheld' | 'posted'>, schedule: Schedule): At<'decided'> {
   const decided = decide(result.outcome, result.delivery, schedule)
-  const isReceived = kind === 'posted' && result.before === null
-  return { kind: 'decided', result, decision: isReceived ? decisionOnReceived(decided) : decided }
+  return { kind: 'decided', result, decision: result.via === 'pull' ? decisionOnReceived(decided) : decided }
 }
 
 async function notice(listeners: readonly AfterSettled[], settled: At<'settled'>): Promise<At<'noticed'>> {

@@ -26,14 +26,14 @@ export async function look({ deliveries, admit, breaker }: LookDeps, at: At<'due
     const { result } = at
     // Asked with the attempt counted: a withdrawal by another worker does not settle a delivery that has been POSTed.
     if (!(await deliveries.isSettled(result.delivery))) return at
-    return { kind: 'settled', delivery: result.delivery, rejected: result.before?.rejected, result, excess: [] }
+    return { kind: 'settled', delivery: result.delivery, rejected: result.before?.rejected, result }
   }
   const { delivery: due } = at
   const [isSettled, { admitted, health, rejected, ...lease }] = await Promise.all([
     deliveries.isSettled(due),
     admit(due),
   ])
-  if (isSettled) return { kind: 'settled', delivery: due, rejected, excess: [] }
+  if (isSettled) return { kind: 'settled', delivery: due, rejected }
   if ('kind' in admitted) return withheld(due, admitted)
   const probe = health.state === 'probing' ? await breaker.claimProbe(due) : undefined
   if (health.state === 'closed' || probe !== undefined) {

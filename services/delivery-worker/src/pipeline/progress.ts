@@ -23,7 +23,7 @@ import type { Decision, Withheld } from '../policy/decide.ts'
  * | `withheld` | nothing was sent; the message is looked at again | `decide` is pure |
  * | `posted` | the POST is repeated with the same attempt number | `decide` is pure |
  * | `decided` | as `posted` | a second retry with a token of its own: the ledger names the token that is settled first |
- * | `secured` | as `posted`; the confirmed retry is dropped when it falls due, or is made and the other one is dropped | the ledger compares and sets; a parked or held delivery is stored with it |
+ * | `secured` | as `posted`; the confirmed retry is dropped when it falls due, or is made and the other one is dropped | the ledger compares and sets, and the second write finds the slot settled; a parked or held delivery is stored with it |
  * | `settled` | the ledger knows the slot: no POST, the listeners are called again | a notice has a derived id, an entry is listed once |
  * | `noticed` | the message is returned and ends as `settled` does | |
  */
@@ -57,34 +57,44 @@ interface Settled {
   readonly delivery: Delivery
   /** The endpoint's noted rejections, as in `BreakerStore.look`. */
   readonly rejected: string | undefined
-  /** Absent: another process has settled the slot, or this one before it was restarted. */
+  /** Absent: this process has not made the attempt, or was restarted since. */
   readonly result?: Result
-  /** Absent: the slot was settled before. What follows may be missing. */
-  readonly decision?: Decision
-  /** Held deliveries that exceed a limit, because this one is held, too. */
-  readonly excess: readonly HeldExcess[]
+  /** Absent: the slot was settled already. What follows may be missing. */
+  readonly written?: {
+    readonly decision: Decision
+    /** Held deliveries that exceed a limit, because this one is held, too. */
+    readonly excess: readonly HeldExcess[]
+  }
 }
+
+/** Whether the notice and the note of a parked delivery may be missing. */
+export const mayBeParked = ({ written }: Settled): boolean => written === undefined || written.decision.kind === 'park'
 
 /** What the slot came to: a POST, or the reason against one. */
 export type Result = Made | NotMade
 
-export interface Made {
-  /** As it was sent, with this POST counted in `attempt`. */
+export type Made = {
+  /** As it was sent, with this attempt counted in `attempt`. */
   readonly delivery: Delivery
   readonly outcome: Outcome
   readonly attempt: Attempt
-  /** null: a client received the delivery and made the attempt, so there is no endpoint, and no breaker. */
-  readonly before: Before | null
-  /** As in `Posted`. */
-  readonly isHung?: true | undefined
-}
+} & (
+  | {
+      readonly via: 'post'
+      readonly before: Before
+      /** As in `Posted`. */
+      readonly isHung?: true | undefined
+    }
+  /** A client received the delivery and made the attempt, so there is no endpoint, and no breaker. */
+  | { readonly via: 'pull'; readonly before?: undefined }
+)
 
-/** The breaker learns nothing from it. */
 interface NotMade {
+  readonly via: 'nothing'
   readonly delivery: Delivery
   readonly outcome: Withheld
   readonly attempt: null
-  readonly before: null
+  readonly before?: undefined
 }
 
 /** What the slot is settled with: the rest of the delivery is safe, or is stored with the ledger. */
@@ -92,5 +102,5 @@ export type ToSettle = Settlement | ({ readonly state: 'parked' } & Omit<Extract
 
 export const withheld = (delivery: Delivery, outcome: Withheld): At<'withheld'> => ({
   kind: 'withheld',
-  result: { delivery, outcome, attempt: null, before: null },
+  result: { via: 'nothing', delivery, outcome, attempt: null },
 })

@@ -45,14 +45,14 @@ const acknowledged = (noted: string | undefined): At<'settled'> => ({
   kind: 'settled',
   delivery,
   rejected: noted,
-  result: { delivery, outcome: ok, attempt: anAttempt(), before: null },
-  excess: [],
+  result: { via: 'pull', delivery, outcome: ok, attempt: anAttempt() },
+  written: { decision: { kind: 'acknowledged' }, excess: [] },
 })
 
 async function park(reason: ParkedReason, change: Partial<Delivery> = {}): Promise<void> {
   const parked = { ...delivery, ...change }
   await world.store.park(parked, null, reason)
-  for (const settled of workers) await settled({ kind: 'settled', delivery: parked, rejected: '', excess: [] })
+  for (const settled of workers) await settled({ kind: 'settled', delivery: parked, rejected: '' })
 }
 
 test('workers that ask at the same time, and again, set one timer; another rejection asks anew', async () => {

@@ -2,6 +2,7 @@ import type { Delivery, SubscriptionId } from '@switchhook/contracts'
 import type { DeliveryArchive, RejectionStore, StateStore } from '@switchhook/store'
 import { LRUCache } from 'lru-cache'
 import type { AfterSettled } from './deliver.ts'
+import { mayBeParked } from './progress.ts'
 
 /** Rejections that are being parked are listed by then. */
 const GRACE_MS = 1_000
@@ -37,11 +38,12 @@ export function createRecoverRejected(
     asked.set(subscriptionId, rejected)
   }
 
-  return async ({ delivery, rejected, result, decision }) => {
+  return async (settled) => {
+    const { delivery, rejected, result } = settled
     // Undefined: the subscription does not have the setting. Empty: nothing is noted.
     if (rejected === undefined) return
     if (result?.outcome.kind !== 'delivered') {
-      if (decision === undefined || decision.kind === 'park') await noteRejected(delivery)
+      if (mayBeParked(settled)) await noteRejected(delivery)
     } else if (rejected !== '') await askForRecovery(delivery, rejected)
   }
 }

@@ -26,6 +26,9 @@ export const admitIn =
   async (admitted) =>
     anAdmission(admitted, { health: { ...HEALTHY, state } })
 
+/** Of a store that records everything. */
+export const WRITTEN = { kind: 'written' } as const
+
 export const posted = (delivery: Delivery, outcome: Outcome): Posted => ({ kind: 'posted', delivery, outcome })
 
 /** A breaker that this worker holds no probe of. */
@@ -55,8 +58,8 @@ export type FlatDeps = Omit<PipelineDeps, 'deliveries' | 'broker'> & PipelineDep
 export function pipelineDeps(change: Partial<FlatDeps> = {}): PipelineDeps {
   const {
     isSettled = async () => false,
-    settle = async () => [],
-    park = async () => {},
+    settle = async () => WRITTEN,
+    park = async () => WRITTEN,
     publishRetry = async () => {},
     ...others
   } = change

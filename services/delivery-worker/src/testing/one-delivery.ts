@@ -52,13 +52,13 @@ export function aDeliveryWorld(store: DeliveryStore & DeliveryArchive, of: Parti
         messages.push(delivery)
         await at('confirmed')
       },
-      afterSettled: [async ({ delivery, decision }) => void (decision ?? (await store.listAgain(delivery)))],
+      afterSettled: [async ({ delivery, written }) => void (written ?? (await store.listAgain(delivery)))],
       park: (...parked) => store.park(...parked),
       settle: async (delivery, attempt, settlement) => {
         await at('before settling')
-        const excess = await store.settle(delivery, attempt, settlement)
+        const settled = await store.settle(delivery, attempt, settlement)
         await at('settled')
-        return excess
+        return settled
       },
       nowMs: () => performance.now(),
     })

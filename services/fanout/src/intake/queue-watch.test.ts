@@ -15,7 +15,7 @@ function aWatch(depths: Record<string, QueueDepth> = {}, change: Partial<QueueWa
   const looks: (readonly string[])[] = []
   const watch = startQueueWatch({
     broker: {
-      lookAt: async (queues) => {
+      queueDepths: async (queues) => {
         looks.push(queues)
         return queues.map((queue) => depths[queue] ?? WORKERS)
       },
@@ -89,7 +89,7 @@ test('while the broker is away the last look stays in force', async () => {
     {},
     {
       broker: {
-        lookAt: async (queues) => {
+        queueDepths: async (queues) => {
           if (!isAway) return queues.map(() => ({ ready: 1_000, consumers: 1 }))
           refused += 1
           throw new Error('away')

@@ -15,7 +15,7 @@ const RELEASED_DELIVERIES = 500
 type PacketSize = Pick<FirstAttempts, 'membersPerPacket'>
 
 export interface QueueWatchDeps {
-  readonly broker: Pick<Broker, 'lookAt'>
+  readonly broker: Pick<Broker, 'queueDepths'>
   readonly deliveryShards: number
   /** Knows the backlogs of the deferred tenants. `release` is called after each look. */
   readonly shares: Pick<TenantShares, 'backlogs' | 'release'>
@@ -58,7 +58,7 @@ export function startQueueWatch(deps: QueueWatchDeps) {
   const poll = startPoll(LOOK_EVERY_MS, async () => {
     const queues = wanted()
     if (queues.length === 0) return IDLE_MS
-    await broker.lookAt(queues).then(
+    await broker.queueDepths(queues).then(
       (depths) => note(new Map(queues.map((queue, at) => [queue, depths[at]]))),
       () => {}, // The broker is away; publishes and consumers report it.
     )

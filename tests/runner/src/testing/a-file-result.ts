@@ -11,5 +11,6 @@ export const aFileResult = (change: Partial<FileResult> = {}): FileResult => ({
   failure: '',
   printed: '',
   machine: 'idle',
+  brokerLog: '',
   ...change,
 })

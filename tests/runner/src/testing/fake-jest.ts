@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { temporaryFolderIn } from '@switchhook/test-servers'
@@ -23,11 +23,19 @@ const begin = async (): Promise<void> => {
   await send({ kind: 'file', path })
   await send({ kind: 'test', name: 'it works' })
 }
-const end = async (failure = ''): Promise<void> => {
+const ended = async (failure = ''): Promise<void> => {
   const failed = failure === '' ? 0 : 1
   await send({ kind: 'ended', path, passed: 1 - failed, failed, skipped: 0, ms: 1, failure })
   await send({ kind: 'complete' })
-  process.exit(failed)
+}
+const end = async (failure = ''): Promise<void> => {
+  await ended(failure)
+  process.exit(failure === '' ? 0 : 1)
+}
+/** As Jest does it while something is open. */
+const stay = async (): Promise<void> => {
+  process.stderr.write('Jest did not exit 15 seconds after the test run has completed.\n')
+  setInterval(() => {}, 60_000)
 }
 
 /**
@@ -71,6 +79,24 @@ const ACTS: Readonly<Record<string, () => Promise<void>>> = {
     await begin()
     spawnSync('sh', ['-c', 'echo the reason of the child >&2'], { stdio: ['ignore', 'ignore', 'inherit'] })
     await end(isAgain ? '' : 'expected 1, received 2')
+  },
+  stays: async () => {
+    if (isAgain) return end()
+    await begin()
+    const log = join(tmpdir(), 'home', 'log')
+    mkdirSync(log, { recursive: true })
+    const lines = [
+      '1970-01-01 00:00:00.0+00:00 [error] <0.1.0> early',
+      '2100-01-01 00:00:00.0+00:00 [error] <0.1.0> no leader',
+    ]
+    writeFileSync(join(log, 'switchhook-1@localhost.log'), lines.join('\n'))
+    await ended('expected 1, received 2')
+    await stay()
+  },
+  'stays-passed': async () => {
+    await begin()
+    await ended()
+    await stay()
   },
   unavailable: async () => {
     await post({ kind: 'unavailable', cause: 'no Redis; install redis-server' })

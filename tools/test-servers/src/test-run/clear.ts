@@ -48,7 +48,7 @@ export async function leftOf(mark: string, places: readonly string[]): Promise<L
 
 const told = ({ pid, command }: MarkedProcess): string => `${pid} ${command}`
 
-const foldersOf = (mark: string, places: readonly string[]): string[] =>
+export const foldersOf = (mark: string, places: readonly string[]): string[] =>
   places.map((place) => join(place, mark)).filter(existsSync)
 
 function end({ pid }: MarkedProcess): void {

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { makePassage } from '../temporary-folder.ts'
-import { clear, type Leftovers, leftOf } from './clear.ts'
+import { clear, foldersOf, type Leftovers, leftOf } from './clear.ts'
 
 export type TestRun = ReturnType<typeof openTestRun>
 
@@ -32,6 +32,8 @@ export function openTestRun() {
       const mark = join(id, part)
       return { TEST_RUN: mark, TMPDIR: makePassage(join(tmpdir(), mark)) }
     },
+    /** Where the processes of a part write. */
+    foldersOf: (part: string): readonly string[] => foldersOf(join(id, part), places),
     /** Ends the processes of a part and removes its folders. Resolves to what there was. */
     clear: (part: string): Promise<Leftovers> => clear(join(id, part), places),
     /** Ends the run. Resolves to what is left of it all the same. */

@@ -137,8 +137,9 @@ async function accepts(delivery: Delivery): Promise<void> {
   const attempt = attemptOf(delivery, { outcome: 'delivered', status: 204 })
   await store().settle(delivery, attempt, { state: 'acknowledged' })
 }
-const rejects = (delivery: Delivery): Promise<void> =>
-  store().park(delivery, attemptOf(delivery, { status: 401 }), 'rejected')
+async function rejects(delivery: Delivery): Promise<void> {
+  await store().park(delivery, attemptOf(delivery, { status: 401 }), 'rejected')
+}
 
 /** Parks a delivery as a worker does. */
 async function park(reason: ParkedReason = 'rejected'): Promise<DeliveryId> {

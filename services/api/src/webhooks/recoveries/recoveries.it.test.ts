@@ -292,7 +292,7 @@ test.each<[string, Publish, number]>([
   ['and a worker has acknowledged the run, it is not sent again', acknowledge, 1],
   [
     'and the run is parked again, it is not sent again',
-    (delivery) => store.park(delivery, attemptOf(delivery), 'rejected'),
+    async (delivery) => void (await store.park(delivery, attemptOf(delivery), 'rejected')),
     1,
   ],
 ])('when a replica dies after publishing and before storing the result, %s', async (_name, worker, times) => {
