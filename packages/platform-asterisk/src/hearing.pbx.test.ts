@@ -152,6 +152,19 @@ describeWithAsterisk('who hears whom on a real Asterisk, within 300 ms of the st
       await people.expectTalking(['alice+pstn'])
     })
 
+    test('a transfer at the phone, on hold there, to a busy target', async () => {
+      const callId = await people.answered()
+      await phone('alice').hold(true)
+      await people.inState(callId, held)
+      phone('alice').transfer('+15550101')
+      await people.on.until(() => people.observer.latest(callId, people.on.alice)?.transfer?.status === 4)
+      expect(people.observer.latest(callId, people.on.alice)).toMatchObject({ state: held })
+      await people.expectTalking([], ['pstn'])
+      await phone('alice').hold(false)
+      await people.inState(callId, connected)
+      await people.expectTalking(['alice+pstn'])
+    })
+
     /** How a phone leaves its call, and the reason with which the leg ends. */
     const ways: readonly (readonly [string, (name: string) => Promise<void> | void, number])[] = [
       ['hangs up', (name) => phone(name).hangup(), 1],
