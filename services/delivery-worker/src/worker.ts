@@ -73,8 +73,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   const looks = held.start(pipeline)
   const checkReceiver = createCheckReceiver({
     client,
-    // A check relies on what it read when it began.
-    post: postUnderLease(async (admitted) => ({ admitted, trustedUntilMs: Infinity })),
+    postUnderLease,
     limits: held.limits,
     subscriptions,
     checks: createCheckStore(redis),
