@@ -158,6 +158,32 @@ test('a resume that the phone has obeyed is reported as done, although the call 
   expect(leg).toMatchObject({ doneCommand: { commandId: commandIdOf(resume) }, failedCommand: null })
 })
 
+describe('a phone that is on hold when its transfer fails', () => {
+  const onHold = (consultation: CallId | null): Steps => {
+    const steps = talking()
+    return steps.on({ kind: 'phone-holds', channelId: steps.id(2) }, steps.transfers(consultation))
+  }
+
+  test('keeps its call on hold, and the customer hears music until the phone resumes', () => {
+    const steps = onHold(null)
+    steps.on({ kind: 'gone', channelId: steps.id(4), cause: 17, sipCode: 486 })
+    expect(steps.state).toBe(CallState.held)
+    expect(steps.asked).toEqual([])
+    steps.on({ kind: 'phone-resumes', channelId: steps.id(2) })
+    expect(steps.state).toBe(CallState.connected)
+    expect(steps.asked).toEqual(['move 3 to talk'])
+  })
+
+  test('is made to resume when its agent cancels the transfer', () => {
+    const steps = onHold(newCallId())
+    steps.on({ ...steps.command('hold'), kind: 'resume', how: 'talk', isInVain: false } as Input)
+    expect(steps.asked).toContain('talk 2')
+    expect(steps.state).toBe(CallState.held)
+    steps.on({ kind: 'phone-resumes', channelId: steps.id(2) })
+    expect(steps.state).toBe(CallState.connected)
+  })
+})
+
 test('one party hangs up: the other one is ended, and the bridge', () => {
   const steps = talking().on({ kind: 'gone', channelId: 'x', cause: 16, sipCode: null })
   steps.on({ kind: 'gone', channelId: steps.id(3), cause: 16, sipCode: null })
