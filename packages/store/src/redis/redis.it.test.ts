@@ -82,7 +82,7 @@ test('a database that does not exist is waited for, and database 0 is not used i
 test('without Redis everything rejects immediately with Unavailable, and works again once reconnected to Redis', async () => {
   const redis = await open()
   const subscriptions = createSubscriptionStore(redis)
-  const retention = { settledRetentionMs: 1, parkedRetentionMs: 1, waitingRetentionMs: 1 }
+  const retention = { settledRetentionMs: 1, parkedRetentionMs: 1 }
   const deliveries = createDeliveryStore(redis, retention)
   const deliveryId = deliveryIdOf(newEventId(), newSubscriptionId())
   await subscriptions.matching('acme', 'call.status')
