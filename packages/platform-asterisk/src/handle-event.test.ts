@@ -197,6 +197,17 @@ describe('the phone of a call that Asterisk lists, and does not find', () => {
 })
 
 describe('an open line that Asterisk lists', () => {
+  test('is closed if Asterisk does not find it', async () => {
+    await opens('today')
+    ended = ['today']
+    channels = [aLine('today')]
+    for (let round = 0; round < 2; round += 1) {
+      nowMs += 30_000
+      await parts.reconcile.all()
+    }
+    expect(await lineChannels()).toEqual(['today gone'])
+  })
+
   test('is not stored again if Asterisk does not find it', async () => {
     ended = ['today']
     channels = [aLine('today')]

@@ -60,14 +60,14 @@ export function createReconcile(deps: ReconcileDeps) {
 
   /**
    * Without the channels of the session that Asterisk only lists. They are in no bridge, so only a channel that should be in
-   * one, or should have ended, is looked up.
+   * one, or should have ended, and an agent's open line are looked up.
    */
   async function withoutEnded({ channels }: PbxSession, list: ListInput): Promise<ListInput> {
     const listed = new Map(list.channels.map((channel) => [channel.id, channel]))
     const ended = new Set<string>()
-    for (const { id, bridge, isLeaving } of channels.filter(isLive)) {
-      const isDoubtful = isLeaving || (bridge !== null && listed.get(id)?.bridge === null)
-      if (isDoubtful && listed.has(id) && !(await hasChannel(ari, id))) ended.add(id)
+    for (const { id, bridge, isLeaving, origin } of channels.filter(isLive)) {
+      const isDoubtful = isLeaving || bridge !== null || origin === 'line'
+      if (isDoubtful && listed.get(id)?.bridge === null && !(await hasChannel(ari, id))) ended.add(id)
     }
     return ended.size === 0 ? list : { ...list, channels: list.channels.filter(({ id }) => !ended.has(id)) }
   }
