@@ -146,7 +146,8 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
 
   /**
    * A caller who cannot be stored would hear nothing until Redis is back. The carrier can try another route. A channel with a
-   * mark belongs to a call: another replica has found it.
+   * mark belongs to a call: another replica has found it. One that is stored by another replica between the two requests is
+   * refused as well: the caller hears 503, and the call ends there before an agent can have answered.
    */
   async function refuseArrival(event: PbxEvent): Promise<void> {
     if (event.kind !== 'arrives' && event.kind !== 'phone-dials' && event.kind !== 'line-opens') return

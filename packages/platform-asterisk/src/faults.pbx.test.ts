@@ -7,6 +7,9 @@ import { People } from './testing/people.ts'
 
 const { alerting, connected, held, ended } = CallState
 
+/** Seconds. An unplugged phone is lost after two. */
+const RINGS_LONGER_THAN_GRACE = 10
+
 describeWithAsterisk('faults of a real Asterisk', (lab) => {
   const people = new People(lab)
   const { leg, inState } = people
@@ -154,6 +157,28 @@ describeWithAsterisk('faults of a real Asterisk', (lab) => {
     expect(phone('alice').calls).toEqual([{ isTalking: true }])
     expect(observer.reports()).toEqual([])
     phone('alice').hangup()
+  })
+
+  test('a phone is unplugged while its transfer rings: Asterisk may list its channel for ever, and nothing waits for it', async () => {
+    await people.close()
+    await people.open('talk', RINGS_LONGER_THAN_GRACE)
+    ;({ on, observer } = people)
+    const callId = await people.answered()
+    phone('alice').transfer('8103')
+    await inState(callId, alerting, on.carol)
+    phone('alice').die()
+    expect(await inState(callId, ended)).toMatchObject({ endReason: 10 })
+    phone('carol').answer()
+    await inState(callId, connected, on.carol)
+    phone('carol').hangup()
+    await inState(callId, ended, on.carol)
+    // The calls are compared after each connect, and again two seconds later.
+    on.cutOff(true)
+    await on.until(() => on.platform.link !== 'connected')
+    on.cutOff(false)
+    await on.until(async () => (await on.memory.list()).length === 0)
+    expect(await lab().leftovers()).toBe(0)
+    expect(on.unknown.at(-1)).toBe(0)
   })
 
   test('the agent does not answer the phone: the customer is not called', async () => {

@@ -11,6 +11,7 @@ import { createOpenLines } from './open-lines.ts'
 import { createParties } from './parties.ts'
 import { createReconcile } from './reconcile.ts'
 import type { Action } from './session/action.ts'
+import { isFinished } from './session/session.ts'
 import { createSessionStore } from './store/session-store.ts'
 import { createSessions } from './store/sessions.ts'
 
@@ -27,6 +28,8 @@ const LINE = lineSession(ALICE.tenant, ALICE.agentUri)
 let memory: RealTimeMemory
 /** Asterisk's channels. */
 let channels: AriChannel[]
+/** Those that Asterisk only lists. */
+let ended: string[]
 /** Those that were claimed. */
 let claimed: string[]
 let nowMs: number
@@ -42,7 +45,10 @@ function open() {
   }
   const answers: Readonly<Record<string, unknown>> = { '/asterisk/info': {}, '/bridges': [], '/endpoints/PJSIP': [] }
   const ari: AriClient = {
-    request: async (_method, path) => ({ status: 200, body: path === '/channels' ? channels : answers[path] }),
+    request: async (_method, path) => ({
+      status: ended.some((id) => path === `/channels/${id}/variable`) ? 404 : 200,
+      body: path === '/channels' ? channels : answers[path],
+    }),
     manager: async () => ({ text: '', cookie: null }),
     close: async () => {},
   }
@@ -80,6 +86,7 @@ function open() {
 beforeEach(() => {
   memory = new RealTimeMemory()
   channels = []
+  ended = []
   claimed = []
   nowMs = Date.UTC(2026, 0, 1)
   parts = open()
@@ -155,7 +162,59 @@ test('a call whose process died before it was claimed is claimed by a comparison
   expect(claimed).toEqual(['phone'])
 })
 
+describe('the phone of a call that Asterisk lists, and does not find', () => {
+  const [caller, input] = [aChannel('caller', ''), { cause: 16, sipCode: null }]
+  const callId = arrivedCallId('pbx', caller)
+  const phone = `${callId}-2`
+
+  async function afterRounds() {
+    ended = [phone]
+    channels = [caller, aChannel(phone, 'agent')]
+    for (let round = 0; round < 2; round += 1) {
+      nowMs += 30_000
+      await parts.reconcile.all()
+    }
+    return parts.sessions.find('acme', callId)
+  }
+
+  beforeEach(async () => {
+    await parts.handle({ kind: 'arrives', channel: caller, called: ALICE.extension, asteriskId: 'pbx' })
+    for (const kind of ['ringing', 'up'] as const)
+      await parts.sessions.apply('acme', callId, { kind, channelId: phone })
+    await parts.sessions.apply('acme', callId, { kind: 'ready', channelId: phone, isUp: true })
+  })
+
+  test('does not keep the call alive', async () => {
+    const session = await afterRounds()
+    expect(session?.group.legs.map(({ ending }) => ending?.endReason)).toEqual([EndReason.platformLost])
+  })
+
+  test('does not keep a finished call in the list of calls to compare', async () => {
+    await parts.handle({ kind: 'channel', channel: caller, input: { kind: 'gone', channelId: 'caller', ...input } })
+    const session = await afterRounds()
+    expect(session && isFinished(session)).toBe(true)
+  })
+})
+
 describe('an open line that Asterisk lists', () => {
+  test('is closed if Asterisk does not find it', async () => {
+    await opens('today')
+    ended = ['today']
+    channels = [aLine('today')]
+    for (let round = 0; round < 2; round += 1) {
+      nowMs += 30_000
+      await parts.reconcile.all()
+    }
+    expect(await lineChannels()).toEqual(['today gone'])
+  })
+
+  test('is not stored again if Asterisk does not find it', async () => {
+    ended = ['today']
+    channels = [aLine('today')]
+    await parts.reconcile.all()
+    expect(await lineChannels()).toBeUndefined()
+  })
+
   test('is stored again after Redis was restored to a state before it', async () => {
     channels = [aLine('today')]
     await parts.reconcile.all()

@@ -5,6 +5,7 @@ import type { PbxAgents } from './agents.ts'
 import { type AriClient, channelPath } from './ari/ari-client.ts'
 import type { AriChannel } from './ari/ari-model.ts'
 import { arrivedCallId, readMark, type SessionName } from './ari/channel-mark.ts'
+import { hasChannel } from './ari/read-calls.ts'
 import type { PbxEvent } from './ari/translate-event.ts'
 import type { OpenLines } from './open-lines.ts'
 import type { Parties } from './parties.ts'
@@ -107,7 +108,8 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
     const agent = agents.atEndpoint(endpoint)
     if (agent?.answer !== 'connected') return refuse(channel)
     // A marked channel was stored before. Redis may have lost it, or holds an older line that is gone.
-    if (readMark(app, channel) !== undefined && (await lines.isOpen(agent))) return
+    const isListed = readMark(app, channel) !== undefined
+    if (isListed && ((await lines.isOpen(agent)) || !(await hasChannel(ari, channel.id)))) return
     arrived.set(channel.id, lines.sessionOf(agent))
     await lines.opens(agent, channel.id)
   }

@@ -2,7 +2,7 @@ import { type CallId, CallState, newCallId } from '@switchhook/contracts'
 import { describeWithAsterisk } from './testing/asterisk-lab.ts'
 import { People } from './testing/people.ts'
 
-const { alerting, connected, held, ended } = CallState
+const { alerting, connected, held, proceeding, ended } = CallState
 
 /** Longer than a phone may be away before it counts as lost. */
 const RING_SECONDS = 10
@@ -152,6 +152,19 @@ describeWithAsterisk('who hears whom on a real Asterisk, within 300 ms of the st
       await people.expectTalking(['alice+pstn'])
     })
 
+    test('a transfer at the phone, on hold there, to a busy target', async () => {
+      const callId = await people.answered()
+      await phone('alice').hold(true)
+      await people.inState(callId, held)
+      phone('alice').transfer('+15550101')
+      await people.on.until(() => people.observer.latest(callId, people.on.alice)?.transfer?.status === 4)
+      expect(people.observer.latest(callId, people.on.alice)).toMatchObject({ state: held })
+      await people.expectTalking([], ['pstn'])
+      await phone('alice').hold(false)
+      await people.inState(callId, connected)
+      await people.expectTalking(['alice+pstn'])
+    })
+
     /** How a phone leaves its call, and the reason with which the leg ends. */
     const ways: readonly (readonly [string, (name: string) => Promise<void> | void, number])[] = [
       ['hangs up', (name) => phone(name).hangup(), 1],
@@ -195,6 +208,56 @@ describeWithAsterisk('who hears whom on a real Asterisk, within 300 ms of the st
       await leave('bob')
       expect(await people.inState(callId, ended)).toMatchObject({ endReason })
       await people.expectTalking([])
+    })
+
+    test('a call that the agent dials', async () => {
+      await people.dialled()
+      await people.expectTalking(['alice+pstn'])
+    })
+
+    test.each<[string, (callId: CallId) => Promise<unknown> | void, number]>([
+      ['the agent hangs up by command', (callId) => people.on.platform.hangup(people.leg(callId)), 5],
+      ['the phone hangs up', () => phone('alice').hangup(), 5],
+      ['the phone is unplugged', () => phone('alice').die(), 10],
+      ['the phone is cut off by Asterisk', () => lab().endChannelOf('alice', '44'), 10],
+    ])('while the dialled party rings %s: it stops ringing', async (_way, leave, endReason) => {
+      const callId = await people.dial('+15550102')
+      await people.inState(callId, proceeding)
+      await leave(callId)
+      expect(await people.inState(callId, ended)).toMatchObject({ endReason })
+      await people.on.until(async () => (await lab().world().channels()).length === 0)
+      await people.expectTalking([])
+    })
+
+    test.each<[string, () => Promise<CallId>, number]>([
+      ['while it rings', () => people.ringing(), 6],
+      ['while they talk', () => people.answered(), 1],
+      [
+        'on hold',
+        async () => {
+          const callId = await people.answered()
+          await people.on.platform.hold(people.leg(callId))
+          await people.inState(callId, held)
+          return callId
+        },
+        1,
+      ],
+      ['with a colleague', () => people.withColleague(), 1],
+    ])('an agent hangs up a call by command %s', async (_stage, reach, endReason) => {
+      const callId = await reach()
+      await people.on.platform.hangup(people.leg(callId))
+      expect(await people.inState(callId, ended)).toMatchObject({ endReason })
+      await people.expectTalking([])
+    })
+
+    test.each([
+      ['by command', (callId: CallId) => people.transfer(callId, '+15550100')],
+      ['at the phone', async () => phone('alice').transfer('+15550100')],
+    ])('a blind transfer %s to an outside party who answers', async (_way, transfer) => {
+      const callId = await people.answered()
+      await transfer(callId)
+      expect(await people.inState(callId, ended)).toMatchObject({ endReason: 9 })
+      await people.expectTalking(['pstn+pstn'])
     })
 
     describe('with a second call, and the first one on hold', () => {

@@ -3,10 +3,10 @@ import type { PbxAgents } from './agents.ts'
 import { type AriClient, applicationPath } from './ari/ari-client.ts'
 import type { AriChannel, AriEndpoint } from './ari/ari-model.ts'
 import { readMark, type SessionName } from './ari/channel-mark.ts'
-import { type Calls, readCalls, readList } from './ari/read-calls.ts'
+import { type Calls, hasChannel, readCalls, readList } from './ari/read-calls.ts'
 import { deviceEvent, entered, type PbxEvent } from './ari/translate-event.ts'
 import type { ListedChannel, SessionInput } from './session/input.ts'
-import { isFinished, isLive } from './session/session.ts'
+import { isFinished, isLive, type PbxSession } from './session/session.ts'
 import type { SessionStore } from './store/session-store.ts'
 import type { Sessions } from './store/sessions.ts'
 
@@ -22,6 +22,8 @@ export interface ReconcileDeps {
   readonly amongDevices: (work: () => Promise<void>) => Promise<void>
   readonly onError: (message: string, error: unknown) => void
 }
+
+type ListInput = Extract<SessionInput, { kind: 'listed' }>
 
 /** These are most of Asterisk's events, and the adapter reads none of them. */
 const UNREAD_EVENTS = ['ChannelVarset', 'ChannelDialplan', 'ChannelConnectedLine']
@@ -50,15 +52,30 @@ export function createReconcile(deps: ReconcileDeps) {
     for (const eventSource of sources) await ari.request('POST', `${path}/subscription`, { eventSource })
   }
 
-  function inputFor(found: Calls, hasRestarted: boolean): SessionInput {
+  function inputFor(found: Calls, hasRestarted: boolean): ListInput {
     const bridgeOf = new Map(found.bridges.flatMap(({ id, channels }) => channels.map((channel) => [channel, id])))
     const channels = found.channels.map((channel) => listed(channel, app, bridgeOf.get(channel.id) ?? null))
     return { kind: 'listed', channels, hasRestarted }
   }
 
-  /** @param input called after the earlier steps of the session are carried out */
-  async function compare({ tenant, sessionId }: SessionName, input: () => Promise<SessionInput>): Promise<void> {
-    await sessions.apply(tenant, sessionId, input)
+  /**
+   * Without the channels of the session that Asterisk only lists. They are in no bridge, so only a channel that should be in
+   * one, or should have ended, and an agent's open line are looked up.
+   */
+  async function withoutEnded({ channels }: PbxSession, list: ListInput): Promise<ListInput> {
+    const listed = new Map(list.channels.map((channel) => [channel.id, channel]))
+    const ended = new Set<string>()
+    for (const { id, bridge, isLeaving, origin } of channels.filter(isLive)) {
+      const isDoubtful = isLeaving || bridge !== null || origin === 'line'
+      if (isDoubtful && listed.get(id)?.bridge === null && !(await hasChannel(ari, id))) ended.add(id)
+    }
+    return ended.size === 0 ? list : { ...list, channels: list.channels.filter(({ id }) => !ended.has(id)) }
+  }
+
+  /** @param list called after the earlier steps of the session are carried out */
+  async function compare(session: PbxSession, list: () => Promise<ListInput>): Promise<void> {
+    const { tenant, sessionId } = session.group
+    await sessions.apply(tenant, sessionId, async () => withoutEnded(session, await list()))
     await sessions.report(tenant, sessionId)
   }
 
@@ -91,10 +108,11 @@ export function createReconcile(deps: ReconcileDeps) {
       const listed = new Set(found.channels.map(({ id }) => id))
       for (const session of await store.unfinished()) {
         const stored = await sessions.find(session.tenant, session.sessionId)
+        if (stored === undefined) continue
         // The list is older than this comparison, so only a new one proves that a channel is gone.
-        const isMissing = stored?.channels.some((channel) => isLive(channel) && !listed.has(channel.id)) === true
+        const isMissing = stored.channels.some((channel) => isLive(channel) && !listed.has(channel.id))
         const list = async () => (isMissing ? inputFor(await freshCalls(ari), hasRestarted) : input)
-        await compare(session, list).catch((error: unknown) =>
+        await compare(stored, list).catch((error: unknown) =>
           onError('a call could not be compared with Asterisk', error),
         )
       }
@@ -106,7 +124,7 @@ export function createReconcile(deps: ReconcileDeps) {
       const session = await sessions.find(name.tenant, name.sessionId)
       if (session === undefined) return
       if (isFinished(session)) return sessions.report(name.tenant, name.sessionId)
-      await compare(name, async () => inputFor(await freshCalls(ari), false))
+      await compare(session, async () => inputFor(await freshCalls(ari), false))
     },
   }
 }

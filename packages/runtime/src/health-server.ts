@@ -41,7 +41,8 @@ export async function startHealthServer({
     Object.entries(readiness).map(([check, holds]) => ({ labels: { check }, value: holds() ? 1 : 0 })),
   )
 
-  const answerRequest = oneRequestAtATime((request, response) => {
+  const server = createServer()
+  const answerRequest = oneRequestAtATime(server, (request, response) => {
     switch (request.url?.split('?')[0]) {
       case '/healthz':
         return answer(response, 200, { status: 'ok', version: VERSION })
@@ -64,7 +65,7 @@ export async function startHealthServer({
         return answer(response, 404, { status: 'not found' })
     }
   })
-  const server = createServer(answerRequest)
+  server.on('request', answerRequest)
   server.maxConnections = MAX_CONNECTIONS
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

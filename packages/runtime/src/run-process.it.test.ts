@@ -182,7 +182,6 @@ test('a step that fails makes the process exit with 1', async () => {
 
 test('a second signal exits immediately, even if a step hangs', async () => {
   const signals: NodeJS.Signals[] = ['SIGTERM', 'SIGINT']
-  const from = performance.now()
   const ended = await runService(withShutdown(`shutdown.defer('x', () => new Promise(() => {}))`), (text, kill) => {
     const expected = signals.length === 2 ? '"up"' : 'shutting down'
     const next = signals[0]
@@ -192,5 +191,6 @@ test('a second signal exits immediately, even if a step hangs', async () => {
     }
   })
   expect(ended.code).toBe(1)
-  expect(performance.now() - from).toBeLessThan(8_000)
+  // The end of the grace period would also exit with 1.
+  expect(ended.stdout).not.toContain('could not close')
 })

@@ -18,7 +18,7 @@ import { createSubscriptionStore } from './subscriptions/subscription-store.ts'
 import { collect } from './subscriptions/testing/collect.ts'
 
 const HOUR_MS = 3_600_000
-const retention = { settledRetentionMs: HOUR_MS, waitingRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
+const retention = { settledRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
 
 let server: TestRedis
 let redis: Redis

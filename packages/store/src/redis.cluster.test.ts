@@ -41,7 +41,7 @@ import { collect } from './subscriptions/testing/collect.ts'
 jest.setTimeout(120_000)
 const PATIENT = { timeoutMs: 60_000, intervalMs: 50 }
 const HOUR_MS = 3_600_000
-const retention = { settledRetentionMs: HOUR_MS, waitingRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
+const retention = { settledRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
 
 let servers: RedisServers
 let redis: Redis

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { loadConfig } from '@switchhook/runtime'
-import { retentionOf, workerFields, workerRules } from './config.ts'
+import { workerFields, workerRules } from './config.ts'
 
 const REQUIRED = { AMQP_URL: 'amqp://127.0.0.1', REDIS_URL: 'redis://127.0.0.1' }
 const load = (env: Record<string, string> = {}) => loadConfig(workerFields, { ...REQUIRED, ...env }, workerRules)
@@ -18,16 +18,6 @@ test('timeout and schedule are configurable', () => {
     DELIVERY_TIMEOUT: 2_000,
     DELIVERY_RETRY_WAITS: [1_000, 250],
   })
-})
-
-test('a copy of the first message can wait for the first wait, a later one for the longest', () => {
-  const waitsOf = (env: Record<string, string>) => {
-    const { firstWaitMs, longestWaitMs } = retentionOf(load(env))
-    return [firstWaitMs, longestWaitMs]
-  }
-  expect(waitsOf({})).toEqual([10_000, 6 * 3_600_000])
-  expect(waitsOf({ DELIVERY_RETRY_WAITS: '2m,1m', BREAKER_COOLDOWN: '5m' })).toEqual([120_000, 300_000])
-  expect(waitsOf({ DELIVERY_RETRY_WAITS: 'none', BREAKER_COOLDOWN: '7m' })).toEqual([420_000, 420_000])
 })
 
 test('the grace period must outlast a delivery in flight', () => {

@@ -1,4 +1,4 @@
-import { DEFAULT_RETRY_WAITS } from '@switchhook/contracts'
+import { DEFAULT_RETRY_WAITS, type ScheduleOf } from '@switchhook/contracts'
 import { MAX_SHARDS } from '@switchhook/messaging'
 import {
   type Config,
@@ -88,9 +88,6 @@ const graceOutlastsDeadline: Rule<typeof workerFields> = (config) =>
 
 export const workerRules: readonly Rule<typeof workerFields>[] = [graceOutlastsDeadline, secretKeysInProduction]
 
-/** Time beyond the schedule, for an outage in which a waiting delivery cannot be consumed. */
-const OUTAGE_SLACK_MS = 7 * 86_400_000
-
 /** How long an attempt may take beyond its deadline before its worker counts as dead. */
 const ATTEMPT_SLACK_MS = 5_000
 
@@ -117,16 +114,9 @@ export const policyOf = (config: WorkerConfig): DeliveryPolicy => ({
   },
 })
 
-/** How long the record of a delivery is kept, by its state, in ms. */
-export function retentionOf(config: WorkerConfig) {
-  const { DELIVERY_RETRY_WAITS: waitsMs, BREAKER_COOLDOWN: cooldownMs } = config
-  const scheduleMs = waitsMs.reduce((sum, waitMs) => sum + waitMs, 0)
-  return {
-    settledRetentionMs: config.DELIVERY_RETENTION,
-    waitingRetentionMs: scheduleMs + OUTAGE_SLACK_MS,
-    parkedRetentionMs: config.PARKED_RETENTION,
-    firstWaitMs: waitsMs[0] ?? cooldownMs,
-    // The last slot is postponed by a cool-down or any wait.
-    longestWaitMs: Math.max(cooldownMs, ...waitsMs),
-  }
-}
+/** How long the record of a delivery is kept, by its state. */
+export const retentionOf = (config: WorkerConfig, scheduleOf: ScheduleOf) => ({
+  settledRetentionMs: config.DELIVERY_RETENTION,
+  parkedRetentionMs: config.PARKED_RETENTION,
+  scheduleOf,
+})

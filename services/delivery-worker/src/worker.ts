@@ -27,6 +27,7 @@ import { startReporting } from './reporting/start-reporting.ts'
 export async function startWorker(service: Service<WorkerConfig>): Promise<Running> {
   const { config, log, shutdown } = service
   const schedule = { waitsMs: config.DELIVERY_RETRY_WAITS, cooldownMs: config.BREAKER_COOLDOWN }
+  const scheduleOf = () => schedule
   const { redis, broker, installation, consume, readiness, redisNow, shards } = await openBacking(service, {
     sharded: { configured: config.DELIVERY_SHARDS, namesOf: dueQueues },
     topology: (packetShards) =>
@@ -38,12 +39,13 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
       }),
   })
   const clocks = { now: redisNow, nowMs: () => performance.now() }
-  const base = { config, log, redis, broker, installation, shards, clocks }
+  const base = { config, log, redis, broker, installation, shards, clocks, scheduleOf }
   const client = createEndpointClient(config, mostPosts(config), log, clocks.now)
   const reporting = startReporting(service, redis)
   const subscriptions = createSubscriptionStore(redis, installation.verify)
-  const limitsOfKept = { ...limitsOf(config), released: reporting.parkedReleased }
-  const deliveries = createDeliveryStore(redis, retentionOf(config), limitsOfKept, installation.verify)
+  const retention = retentionOf(config, scheduleOf)
+  const limits = { ...limitsOf(config), released: reporting.parkedReleased }
+  const deliveries = createDeliveryStore(redis, retention, limits, installation.verify)
   const archive = createDeliveryArchive(redis)
   const notices = createNotices({
     ...base,
@@ -60,8 +62,8 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     createPostUnderLease({ ...client, startDeadline: () => startDeadline(config.DELIVERY_TIMEOUT), renew, ...clocks })
   const recoverRejected = createRecoverRejected(archive, createRejectionStore(redis), createStateStore(redis))
   const pipeline = createPipeline({
-    ...schedule,
     ...clocks,
+    scheduleOf,
     ...endpoints,
     deliveries,
     broker,
@@ -73,8 +75,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   const looks = held.start(pipeline)
   const checkReceiver = createCheckReceiver({
     client,
-    // A check relies on what it read when it began.
-    post: postUnderLease(async (admitted) => ({ admitted, trustedUntilMs: Infinity })),
+    postUnderLease,
     limits: held.limits,
     subscriptions,
     checks: createCheckStore(redis),

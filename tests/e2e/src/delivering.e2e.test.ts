@@ -154,7 +154,6 @@ describe('retryable and final answers', () => {
       const { attempts } = await deliveryOf(String(first?.headers['x-svc-delivery']))
       expect(attempts.map(({ outcome }) => outcome)).toEqual(['timeout', 'delivered'])
       expect(attempts[0]?.durationMs).toBeGreaterThanOrEqual(1_000)
-      expect(attempts[0]?.durationMs).toBeLessThan(4_500)
     })
   })
 })

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildVersion, commitOf } from '@switchhook/local'
 import { integer, loadConfig } from '@switchhook/runtime'
+import { joinTestRun, leaveTestRun } from '@switchhook/test-servers'
 import { FIGURE_NAMES } from './figures.ts'
 import { compareResults, otherFigures } from './report/compare-results.ts'
 import { type Results, wantedFigures } from './report/results.ts'
@@ -39,4 +40,6 @@ function measure(folder: string, figures: readonly string[], env: NodeJS.Process
   return Object.fromEntries(Object.entries(all).filter(([name]) => figures.includes(name)))
 }
 
+joinTestRun()
 await compare(process.env)
+await leaveTestRun()

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { devTenant, requestToken } from '@switchhook/dev-idp'
 import { readStackOptions, stackEnvironment, startStack, stopStack } from '@switchhook/local'
 import { loadConfig } from '@switchhook/runtime'
+import { joinTestRun, leaveTestRun } from '@switchhook/test-servers'
 import { type Bench, benchFields, closing } from './bench.ts'
 import { TENANTS } from './figures/deliveries.ts'
 import { FIGURE_NAMES, type FigureName, MEASUREMENTS } from './figures.ts'
@@ -56,20 +57,17 @@ async function withStack(
   await discard()
   await using closers = new AsyncDisposableStack()
   closers.defer(discard)
-  const starting = startStack(options, settings, say)
-  // A figure cannot be interrupted. A process that is still starting could not be found and stopped.
+  // A figure cannot be interrupted. A process that is still starting ends with this one (`joinTestRun`).
   const interrupt = (): void => {
     // The load loses its connections.
     process.on('uncaughtException', () => {})
-    void Promise.allSettled([starting])
-      .then(discard)
-      .finally(() => process.exit(1))
+    void discard().finally(() => process.exit(1))
   }
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
     process.once(name, interrupt)
     closers.defer(() => void process.off(name, interrupt))
   }
-  const stack = await starting
+  const stack = await startStack(options, settings, say)
   const tokenOf = (tenant = 'acme'): Promise<string> => requestToken(stack.urls.devIdp, devTenant(tenant))
   const bringUp: Bench['bringUp'] = (more = {}, replicas = {}) =>
     startStack({ ...options, replicas: { ...options.replicas, ...replicas } }, { ...settings, ...more }, () => {})
@@ -100,4 +98,6 @@ function fail(error: unknown): void {
   process.exitCode = 1
 }
 
-bench(process.env).catch(fail)
+joinTestRun()
+await bench(process.env).catch(fail)
+await leaveTestRun()

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { joinTestRun, leaveTestRun } from '@switchhook/test-servers'
 import { runAsterisk } from './asterisk/run-asterisk.ts'
 import { planFaults } from './faults/plan.ts'
 import { readOptions } from './options.ts'
@@ -8,9 +9,14 @@ import { runChaos } from './run-chaos.ts'
 import { SETTINGS } from './settings.ts'
 import { startChaosStack } from './stack/chaos-stack.ts'
 
+joinTestRun()
 const ending = new AbortController()
-for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => ending.abort())
+process.once('SIGINT', () => {
+  console.log('… no further fault; what arrived is checked now. Another Ctrl+C ends everything at once')
+  ending.abort()
+})
 await (process.env['PLATFORM'] === 'asterisk' ? runAsterisk(ending.signal) : injectFaults(ending.signal))
+await leaveTestRun()
 
 async function injectFaults(signal: AbortSignal): Promise<void> {
   const options = readOptions(process.env)

@@ -1,3 +1,15 @@
+import type { Delivery } from './delivery.ts'
+
+export interface RetrySchedule {
+  /** The waits between slots, in ms. */
+  readonly waitsMs: readonly number[]
+  /** How long a failing endpoint is not contacted. */
+  readonly cooldownMs: number
+}
+
+/** The schedule of a delivery. All that is kept for it lasts as long as its own schedule asks for. */
+export type ScheduleOf = (delivery: Pick<Delivery, 'deliveryId'>) => RetrySchedule
+
 /**
  * The default waits between the attempts of a delivery, as `DELIVERY_RETRY_WAITS` takes them (specification, "Delivery").
  * This is their one source: documents are generated from it, and a test compares the texts that repeat it.

@@ -6,10 +6,10 @@ import { type CarryOutDeps, carryOut } from './carry-out.ts'
 /**
  * Records the variables that are read and set, the events that are subscribed to, and what phones are told. The connection is cut before request `cutAt`.
  * @param joins the status of each answer to `addChannel`
- * @param dialled the status of the answer to `dial`. A channel has no variables.
+ * @param told the status of the answer to `dial`, `ring`, `answer` and `moh`. A channel has no variables.
  * @param state of every channel
  */
-function asterisk(cutAt: number, joins: number[] = [], dialled = 204, state = 'Down') {
+function asterisk(cutAt: number, joins: number[] = [], told = 204, state = 'Down') {
   const done: string[] = []
   const deps: CarryOutDeps = {
     ari: {
@@ -18,7 +18,8 @@ function asterisk(cutAt: number, joins: number[] = [], dialled = 204, state = 'D
         done.push(query?.['variable'] ?? query?.['eventSource'] ?? query?.['states'] ?? '')
         if (path.endsWith('/addChannel')) return { status: joins.shift() ?? 204, body: undefined }
         if (method === 'GET' && !path.endsWith('/variable')) return { status: 200, body: { state } }
-        return { status: method === 'GET' ? 404 : path.endsWith('/dial') ? dialled : 204, body: undefined }
+        const isTold = /\/(dial|ring|answer|moh)$/.test(path)
+        return { status: method === 'GET' ? 404 : isTold ? told : 204, body: undefined }
       },
       manager: async () => ({ text: '', cookie: null }),
       close: async () => {},
@@ -81,12 +82,36 @@ test.each(['Ringing', 'Up'])(
   },
 )
 
+describe.each(['ring', 'answer'] as const)('the request to %s a channel', (kind) => {
+  const tell = (status: number) => {
+    const { deps } = asterisk(Number.POSITIVE_INFINITY, [], status)
+    return carryOut(deps, { tenant: 'acme', sessionId: newCallId() }, { kind, channelId: 'a' })
+  }
+
+  test.each([204, 404])('is done with when Asterisk answers %i', async (status) => {
+    await expect(tell(status)).resolves.toBeUndefined()
+  })
+
+  test.each([409, 412, 500])('does not count as told when Asterisk answers %i', async (status) => {
+    await expect(tell(status)).rejects.toThrow(`Asterisk answered ${status} to ${kind}`)
+  })
+})
+
 describe('a move into a bridge', () => {
   const move = (joins: number[]) => {
     const { deps } = asterisk(Number.POSITIVE_INFINITY, joins)
     const action = { kind: 'move', channelIds: ['a', 'c'], bridge: 'call', waits: false } as const
     return carryOut(deps, { tenant: 'acme', sessionId: newCallId() }, action)
   }
+
+  test.each([404, 500])('whose music Asterisk refuses with %i moves nobody, so it is repeated', async (status) => {
+    const joins = [204]
+    const { deps } = asterisk(Number.POSITIVE_INFINITY, joins, status)
+    const action = { kind: 'move', channelIds: ['a'], bridge: 'call-h', waits: true } as const
+    const moved = carryOut(deps, { tenant: 'acme', sessionId: newCallId() }, action)
+    await expect(moved).rejects.toThrow(`Asterisk answered ${status} to music in a bridge`)
+    expect(joins).toHaveLength(1)
+  })
 
   test.each([[[204]], [[400, 204, 400]]])('that Asterisk answers with %j is done', async (joins) => {
     await expect(move(joins)).resolves.toBeUndefined()

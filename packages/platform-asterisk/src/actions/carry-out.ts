@@ -134,6 +134,9 @@ async function move({ ari, app }: CarryOutDeps, action: Extract<Action, { kind: 
   const path = bridgePath(action.bridge)
   // 409: the bridge exists.
   await ari.request('POST', path, { type: action.waits ? HOLDING : 'mixing', name: bridgeName(app) })
+  // First: a party in the bridge is not moved again, and would hear nothing.
+  const music = action.waits ? await ari.request('POST', `${path}/moh`) : undefined
+  if (music !== undefined && isRefusal(music)) throw new Error(`Asterisk answered ${music.status} to music in a bridge`)
   // Without `inhibitConnectedLineUpdates` a customer is shown the agent's extension instead of the cli.
   const join = (channels: readonly string[]) =>
     ari.request('POST', `${path}/addChannel`, { channel: channels.join(','), inhibitConnectedLineUpdates: 'true' })
@@ -145,7 +148,6 @@ async function move({ ari, app }: CarryOutDeps, action: Extract<Action, { kind: 
   }
   const refusal = answers.find((answer) => isRefusal(answer) && answer.status !== NO_SUCH_CHANNEL)
   if (refusal !== undefined) throw new Error(`Asterisk answered ${refusal.status} to a move into a bridge`)
-  if (action.waits) await ari.request('POST', `${path}/moh`)
 }
 
 /** The channel rings or is up: it was dialled before, by a process that died or by another replica. */

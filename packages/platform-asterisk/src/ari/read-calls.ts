@@ -1,5 +1,5 @@
 import { PlatformUnavailable } from '@switchhook/platform'
-import type { AriClient } from './ari-client.ts'
+import { type AriClient, channelPath } from './ari-client.ts'
 import type { AriBridge, AriChannel } from './ari-model.ts'
 
 /** Asterisk's channels and bridges, those of other applications included. */
@@ -19,6 +19,16 @@ export async function readCalls(ari: Reading) {
   const channels = (await readList(ari, '/channels')) as readonly AriChannel[]
   const bridges = (await readList(ari, '/bridges')) as readonly AriBridge[]
   return { channels, bridges }
+}
+
+/**
+ * Whether a channel that Asterisk lists exists. Asterisk 22.10 lists for ever the channel of a phone that was unplugged during
+ * a transfer of its own: no event reports its end, and no request finds it.
+ */
+export async function hasChannel(ari: Reading, id: string): Promise<boolean> {
+  // A function of the dialplan: for a variable, 404 may also mean that it is not set.
+  const { status } = await ari.request('GET', `${channelPath(id)}/variable`, { variable: 'CHANNEL(state)' })
+  return status !== 404
 }
 
 const REFUSALS: Readonly<Record<number, string>> = {

@@ -10,6 +10,8 @@ const APP = 'test'
 let nowMs: number
 let stored: Map<CallId, Loaded>
 let removed: string[]
+/** Channels that Asterisk only lists. */
+let ended: string[]
 let unknown: UnknownChannels[]
 let verifyStorage: () => Promise<void>
 let round: ReturnType<typeof createLeftovers>
@@ -18,11 +20,17 @@ beforeEach(() => {
   nowMs = Date.UTC(2026, 0, 1)
   stored = new Map()
   removed = []
+  ended = []
   unknown = []
   verifyStorage = async () => {}
   round = createLeftovers({
     app: APP,
-    ari: { request: async (_method, path) => ({ status: removed.push(path), body: undefined }) },
+    ari: {
+      request: async (method, path) => {
+        if (method === 'DELETE') removed.push(path)
+        return { status: ended.some((id) => path.startsWith(`/channels/${id}/`)) ? 404 : 200, body: undefined }
+      },
+    },
     store: {
       load: async (_tenant, callId) => stored.get(callId),
       unfinished: async () => [...stored.keys()].map((sessionId) => ({ tenant: 'acme', sessionId })),
@@ -81,6 +89,15 @@ test('the channel of a stored call stays, and one of a forgotten call is removed
   nowMs += MIN_UNKNOWN_MS
   await round(found)
   expect(removed).toEqual([`/channels/${leftover.id}`])
+})
+
+test('a channel that Asterisk lists and does not find is not unknown, and keeps no other one of its call', async () => {
+  const agent = aCall()
+  const other = { ...agent, id: 'other' }
+  ended = ['other']
+  stored.clear()
+  await rounds([agent, other])
+  expect([removed, unknown[0]]).toEqual([[`/channels/${agent.id}`], { count: 1, isHeldBack: false }])
 })
 
 test('after Redis has lost its data, nothing is removed, however long that lasts', async () => {

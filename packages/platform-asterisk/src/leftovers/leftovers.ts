@@ -40,7 +40,7 @@ export function createLeftovers(deps: LeftoversDeps): (found: Calls) => Promise<
   return async (found) => {
     const before = sightings
     sightings = new Map()
-    const [unknown, bridges] = [await findUnknown(app, store, found), await unusedBridges(found)]
+    const [unknown, bridges] = [await findUnknown(deps, found), await unusedBridges(found)]
     // After the reads: an emptied Redis knows no call.
     await deps.verifyStorage()
     const judgement = judgeUnknown(before, unknown, deps.now())

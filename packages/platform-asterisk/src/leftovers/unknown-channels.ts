@@ -1,9 +1,9 @@
 import type { PbxMemory } from '@switchhook/platform'
 import { HOLDING } from '../actions/carry-out.ts'
-import { channelPath, createAriClient } from '../ari/ari-client.ts'
+import { type AriClient, channelPath, createAriClient } from '../ari/ari-client.ts'
 import type { AriBridge, AriChannel } from '../ari/ari-model.ts'
 import { readMark, type SessionName } from '../ari/channel-mark.ts'
-import { type Calls, reach, readCalls } from '../ari/read-calls.ts'
+import { type Calls, hasChannel, reach, readCalls } from '../ari/read-calls.ts'
 import type { AsteriskSettings } from '../asterisk-config.ts'
 import { isLive } from '../session/session.ts'
 import { loadSession, type SessionStore } from '../store/session-store.ts'
@@ -21,26 +21,36 @@ export interface UnknownChannel {
 /** A customer on hold is alone in a holding bridge, without the agent's open line, which carries the mark of the line. */
 const isInUse = ({ channels, bridge_type: type }: AriBridge): boolean => channels.length > 1 || type === HOLDING
 
+export interface FindUnknownDeps {
+  readonly app: string
+  readonly ari: Pick<AriClient, 'request'>
+  readonly store: Pick<SessionStore, 'load'>
+}
+
 export async function findUnknown(
-  app: string,
-  store: Pick<SessionStore, 'load'>,
+  { app, ari, store }: FindUnknownDeps,
   { channels, bridges }: Calls,
 ): Promise<readonly UnknownChannel[]> {
   const talking = new Set(bridges.filter(isInUse).flatMap((bridge) => bridge.channels))
-  // In a call on hold, each party is alone in a bridge.
-  const nameOf = (channel: AriChannel): string => JSON.stringify(readMark(app, channel))
-  const byCall = Map.groupBy(channels, nameOf)
-  const unknown: UnknownChannel[] = []
+  const unknown: Omit<UnknownChannel, 'isTalking'>[] = []
+  const ended = new Set<AriChannel>()
   for (const channel of channels) {
     const { id } = channel
     const session = readMark(app, channel)
     if (session === undefined) continue
     const stored = (await store.load(session.tenant, session.sessionId))?.session
-    const isKnown = stored?.channels.some((one) => one.id === id && isLive(one)) === true
-    const hasOther = talking.has(id) || (byCall.get(nameOf(channel))?.length ?? 0) > 1
-    if (!isKnown) unknown.push({ id, isTalking: hasOther, channel, session })
+    if (stored?.channels.some((one) => one.id === id && isLive(one)) === true) continue
+    if (await hasChannel(ari, id)) unknown.push({ id, channel, session })
+    else ended.add(channel)
   }
-  return unknown
+  // In a call on hold, each party is alone in a bridge.
+  const nameOf = (channel: AriChannel): string => JSON.stringify(readMark(app, channel))
+  const existing = channels.filter((channel) => !ended.has(channel))
+  const byCall = Map.groupBy(existing, nameOf)
+  return unknown.map((one) => {
+    const hasOther = talking.has(one.id) || (byCall.get(nameOf(one.channel))?.length ?? 0) > 1
+    return { ...one, isTalking: hasOther }
+  })
 }
 
 export interface UnknownOptions extends Pick<AsteriskSettings, 'server' | 'app'> {
@@ -54,12 +64,12 @@ export type UnknownInAsterisk = ReturnType<typeof openUnknown>
 /** For an operator: the channels in Asterisk without a stored call. */
 export function openUnknown({ server, app, memory, verifyStorage }: UnknownOptions) {
   const ari = createAriClient(server)
-  const store: Parameters<typeof findUnknown>[1] = { load: (tenant, callId) => loadSession(memory, tenant, callId) }
+  const store: FindUnknownDeps['store'] = { load: (tenant, callId) => loadSession(memory, tenant, callId) }
   return {
     /** @throws PlatformUnavailable if Asterisk cannot be reached; rejects as `verifyStorage` does */
     async list(): Promise<readonly UnknownChannel[]> {
       await reach(ari)
-      const unknown = await findUnknown(app, store, await readCalls(ari))
+      const unknown = await findUnknown({ app, ari, store }, await readCalls(ari))
       // After the reads: an emptied Redis knows no call.
       await verifyStorage()
       return unknown

@@ -1,6 +1,5 @@
-import { CallState, EndReason } from '@switchhook/contracts'
+import { EndReason } from '@switchhook/contracts'
 import {
-  type Call,
   connect,
   deviceOffline,
   type EndedByParty,
@@ -8,8 +7,6 @@ import {
   type HowEnded,
   hangup,
   isAgent,
-  outsideHolds,
-  type Party,
   refuse,
   ring,
   ringForCustomer,
@@ -19,7 +16,8 @@ import {
 } from '@switchhook/platform'
 import { howEnded, isByParty, PLATFORM_LOST } from './end-reason.ts'
 import type { ChannelInput } from './input.ts'
-import { type Channel, lineOf } from './session.ts'
+import { phoneHolds } from './phone-hold.ts'
+import { type Channel, isIn, lineOf } from './session.ts'
 import type { SessionDraft } from './session-draft.ts'
 
 /** A younger channel may be missing from the list because Asterisk has not created it yet. */
@@ -114,10 +112,6 @@ export function partyLeft(draft: SessionDraft, { line, state }: Channel, how: Ho
   }
 }
 
-/** Whether the party of this line is one of the two. An agent who has left a transfer is not: the customer waits alone. */
-const isIn = ({ caller, called, transfer }: Call, line: string): boolean =>
-  (lineOf(caller) === line || lineOf(called) === line) && !(transfer?.isAbandoned === true && transfer.by === line)
-
 /** An agent's phone has ended: each leg that it served ends as if the agent had hung up, or as if the device were lost. */
 function agentLeft(draft: SessionDraft, agentUri: string, how: HowEnded): void {
   if (!isByParty(how)) return deviceOffline(draft.calls, agentUri, how)
@@ -134,30 +128,4 @@ function endedBy(draft: SessionDraft, line: string, how: HowEnded): EndedByParty
   if (!isByParty(how)) return 'switch'
   const isAgents = draft.everyCall().some(({ caller, called }) => isAgent(caller, line) || isAgent(called, line))
   return isAgents ? { agentUri: line } : 'outside'
-}
-
-const isOutside = (party: Party, line: string): boolean => party.kind === 'outside' && lineOf(party) === line
-
-function phoneHolds(draft: SessionDraft, channel: Channel, isHeld: boolean): void {
-  if (channel.isHeldAtPhone === isHeld) return
-  draft.put({ ...channel, isHeldAtPhone: isHeld })
-  const { calls } = draft
-  const talks = draft.liveCalls().filter((one) => one.phase === 'talking' && isIn(one, channel.line))
-  const waiting = talks.find(({ caller, called }) => [caller, called].some((one) => isOutside(one, channel.line)))
-  if (waiting !== undefined) {
-    const holder = isOutside(waiting.caller, channel.line) ? waiting.caller : waiting.called
-    return outsideHolds(calls, waiting, holder, isHeld)
-  }
-  // During a consultation the phone serves that call, not the transferred one.
-  const call = talks.find(({ transfer }) => transfer === null) ?? (isHeld ? undefined : talks[0])
-  if (call === undefined) return
-  const parties = [call.caller, call.called]
-  const holder = parties.find((party) => lineOf(party) === channel.line)
-  for (const other of parties.filter((party) => party !== holder)) {
-    if (other.kind === 'agent') calls.report(calls.leg(call.callId, other.agentUri), { remoteHeld: isHeld })
-  }
-  if (holder?.kind !== 'agent' || call.transfer !== null) return
-  const state = isHeld ? CallState.held : CallState.connected
-  const leg = calls.leg(call.callId, holder.agentUri)
-  if (leg !== undefined && leg.state !== state) calls.report(leg, { state })
 }

@@ -22,7 +22,14 @@ export function applyCommand(draft: SessionDraft, input: CommandInput): void {
   const isForPhone = isRinging || (input.kind === 'resume' && isHeldAtPhone && call.transfer?.by !== agentUri)
   // The phone has obeyed, whatever happened to the leg afterwards.
   if (!isForPhone && input.isLate === true) return reportDone(draft.calls, leg, input)
-  if (!isForPhone || input.isInVain === true) return applyAgentStep(draft.calls, input)
+  if (!isForPhone || input.isInVain === true) {
+    applyAgentStep(draft.calls, input)
+    // The customer has come back from a transfer, and the phone is still on hold.
+    if (input.kind === 'resume' && isHeldAtPhone && input.how === 'talk' && input.isInVain !== true) {
+      draft.actions.push({ kind: 'talk', channelId: channel.id })
+    }
+    return
+  }
   const isAsked = channel !== undefined && (isRinging ? answer : resume)(draft, input, channel)
   if (!isAsked) applyAgentStep(draft.calls, { ...input, isInVain: true })
 }

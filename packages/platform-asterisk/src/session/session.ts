@@ -1,5 +1,5 @@
 import type { CallId, CommandId } from '@switchhook/contracts'
-import type { CallGroup, Party } from '@switchhook/platform'
+import type { Call, CallGroup, Party } from '@switchhook/platform'
 
 /** A SIP leg that Asterisk carries for this session. */
 export interface Channel {
@@ -74,6 +74,10 @@ export interface PbxSession {
 /** The line of a party: the key of its channel. */
 export const lineOf = (party: Party): string =>
   party.kind === 'agent' ? party.agentUri : (party.line ?? party.address)
+
+/** Whether the party of this line is one of the two. An agent who has left a transfer is not: the customer waits alone. */
+export const isIn = ({ caller, called, transfer }: Call, line: string): boolean =>
+  (lineOf(caller) === line || lineOf(called) === line) && !(transfer?.isAbandoned === true && transfer.by === line)
 
 export const isLive = ({ state }: Channel): boolean => state !== 'gone'
 

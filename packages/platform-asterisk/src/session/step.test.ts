@@ -158,6 +158,32 @@ test('a resume that the phone has obeyed is reported as done, although the call 
   expect(leg).toMatchObject({ doneCommand: { commandId: commandIdOf(resume) }, failedCommand: null })
 })
 
+describe('a phone that is on hold when its transfer fails', () => {
+  const onHold = (consultation: CallId | null): Steps => {
+    const steps = talking()
+    return steps.on({ kind: 'phone-holds', channelId: steps.id(2) }, steps.transfers(consultation))
+  }
+
+  test('keeps its call on hold, and the customer hears music until the phone resumes', () => {
+    const steps = onHold(null)
+    steps.on({ kind: 'gone', channelId: steps.id(4), cause: 17, sipCode: 486 })
+    expect(steps.state).toBe(CallState.held)
+    expect(steps.asked).toEqual([])
+    steps.on({ kind: 'phone-resumes', channelId: steps.id(2) })
+    expect(steps.state).toBe(CallState.connected)
+    expect(steps.asked).toEqual(['move 3 to talk'])
+  })
+
+  test('is made to resume when its agent cancels the transfer', () => {
+    const steps = onHold(newCallId())
+    steps.on({ ...steps.command('hold'), kind: 'resume', how: 'talk', isInVain: false } as Input)
+    expect(steps.asked).toContain('talk 2')
+    expect(steps.state).toBe(CallState.held)
+    steps.on({ kind: 'phone-resumes', channelId: steps.id(2) })
+    expect(steps.state).toBe(CallState.connected)
+  })
+})
+
 test('one party hangs up: the other one is ended, and the bridge', () => {
   const steps = talking().on({ kind: 'gone', channelId: 'x', cause: 16, sipCode: null })
   steps.on({ kind: 'gone', channelId: steps.id(3), cause: 16, sipCode: null })
@@ -396,6 +422,19 @@ describe('compared with what Asterisk has', () => {
     steps.on({ kind: 'ready', channelId: steps.id(2), isUp: true })
     const phone = upIn(steps.callId, steps.id(2), false)
     expect(steps.on(listed([upIn(steps.callId, 'trunk', isMarked), phone])).asked).toEqual(asked)
+  })
+
+  test('a caller who is not told yet that the phone rings, or that it was answered, is told again', () => {
+    const steps = new Steps('is called')
+    const [caller, phone] = [{ ...upIn(null, 'trunk'), state: 'other' as const }, upIn(null, steps.id(2))]
+    steps.on({ kind: 'ringing', channelId: phone.id })
+    expect(steps.asked).toEqual(['ring trunk'])
+    steps.on(listed([caller, { ...phone, state: 'ringing' as const }]))
+    expect(steps.asked).toEqual(['ring trunk'])
+    steps.on({ kind: 'ready', channelId: phone.id, isUp: true })
+    expect(steps.asked).toContain('answer trunk')
+    steps.on(listed([caller, phone]))
+    expect(steps.asked).toContain('answer trunk')
   })
 
   test.each([

@@ -6,6 +6,7 @@ import { applyCommand } from './apply-command.ts'
 import { applyList } from './apply-list.ts'
 import type { Input } from './input.ts'
 import { applyLineInput, closeLine } from './open-line.ts'
+import { keepHoldsAtPhones } from './phone-hold.ts'
 import { phoneTransfers, tellPhones } from './phone-transfer.ts'
 import { planChannels } from './plan-channels.ts'
 import type { PbxSession } from './session.ts'
@@ -38,6 +39,7 @@ export function step(session: PbxSession, input: Input, atMs: number, busyElsewh
 export function finishStep(draft: SessionDraft): Stepped {
   // First: a phone whose transfer has succeeded is told before its channel ends.
   tellPhones(draft)
+  keepHoldsAtPhones(draft)
   planChannels(draft)
   return { session: draft.finish(), actions: draft.actions, later: draft.later }
 }

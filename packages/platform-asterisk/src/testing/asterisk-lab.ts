@@ -18,7 +18,7 @@ import { openHome } from '@switchhook/test-servers'
 import { startTcpProxy, type TcpProxy } from '@switchhook/testkit'
 import type { PbxAgent } from '../agents.ts'
 import { type AriServer, bridgePath, channelPath, createAriClient } from '../ari/ari-client.ts'
-import { readCalls } from '../ari/read-calls.ts'
+import { hasChannel, readCalls } from '../ari/read-calls.ts'
 import { type AsteriskPlatform, createAsterisk } from '../asterisk.ts'
 
 const TENANT = 'acme'
@@ -85,7 +85,7 @@ async function openAsteriskLab() {
     const { channels, bridges } = await readCalls(ari)
     for (const { id } of channels) await ari.request('DELETE', channelPath(id))
     for (const { id } of bridges) await ari.request('DELETE', bridgePath(id))
-    // A channel that is ended while its phone's transfer rings can stay in Asterisk's list for ever, without a phone.
+    // Asterisk's list may keep a channel that has ended (`hasChannel`).
     await soon(() => [...phoneOf.values()].every(({ calls }) => calls.length === 0))
     for (const one of phoneOf.values()) {
       one.respondWith('180 Ringing')
@@ -109,7 +109,8 @@ async function openAsteriskLab() {
     /** The number of channels and bridges that Asterisk has. */
     async leftovers() {
       const { channels, bridges } = await readCalls(ari)
-      return channels.length + bridges.length
+      const exist = await Promise.all(channels.map(({ id }) => hasChannel(ari, id)))
+      return exist.filter(Boolean).length + bridges.length
     },
     /** One more phone of a person, which takes the place of the first. */
     newPhone: (name: string, expiresSeconds: number) =>

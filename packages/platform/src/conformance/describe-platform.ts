@@ -27,7 +27,8 @@ function describeFaults(fixture: Fixture): void {
       const callId = await fixture.dial(fixture.harness.addresses.answers)
       await fixture.restart()
       await fixture.untilState(callId, connected)
-      expect(fixture.states(callId)).toEqual([initiated, proceeding, connected])
+      // A platform need not remember a ringing that ended before the process was back.
+      expect(fixture.states(callId).filter((state) => state !== proceeding)).toEqual([initiated, connected])
     })
 
     test('reports that could not be stored are repeated', async () => {

@@ -4,7 +4,7 @@ import { bodyKey, ledgerKey, parkedKey, recordKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import type { DeliveryArchive } from './delivery-archive.ts'
 import { isSettledBy, parseLedger, parseRecord } from './delivery-record.ts'
-import { createDeliveryStore, type DeliveryRetention, type DeliveryStore } from './delivery-store.ts'
+import { createDeliveryStore, type DeliveryStore } from './delivery-store.ts'
 import {
   acknowledged,
   delivered,
@@ -20,6 +20,9 @@ import {
   useDeliveries,
   waiting,
 } from './testing/deliveries.ts'
+
+/** How long a waiting delivery is kept beyond its schedule. */
+const OUTAGE_MS = 7 * 24 * HOUR_MS
 
 let fixture: TestDeliveries
 let store: DeliveryStore & DeliveryArchive
@@ -318,7 +321,7 @@ describe('the record', () => {
     }
     const delivery = deliveryOf()
     await store.settle(delivery, failed(delivery), waiting)
-    close(await fixture.ttlOf(recordKey(delivery.deliveryId)), retention.waitingRetentionMs)
+    close(await fixture.ttlOf(recordKey(delivery.deliveryId)), OUTAGE_MS)
     const last = nextOf(delivery)
     await store.park(last, failed(last), 'exhausted')
     for (const key of [recordKey, bodyKey])
@@ -341,14 +344,13 @@ describe('the record', () => {
       ...waiting,
       next: { token: 'c', postponed: 2 },
     })
-    expect(await fixture.ttlOf(key)).toBeGreaterThan(retention.waitingRetentionMs - 60_000)
+    expect(await fixture.ttlOf(key)).toBeGreaterThan(OUTAGE_MS - 60_000)
   })
 
   describe('the ledger of a run that ended', () => {
-    const retention = { settledRetentionMs: 60_000, waitingRetentionMs: 13 * HOUR_MS, parkedRetentionMs: 60_000 }
-    const waits = { firstWaitMs: 10_000, longestWaitMs: 6 * HOUR_MS }
-    const open = (over: Partial<DeliveryRetention> = {}) =>
-      createDeliveryStore(redis, { ...retention, ...waits, ...over })
+    const retention = { settledRetentionMs: 60_000, parkedRetentionMs: 60_000 }
+    const open = (waitsMs = [10_000, 6 * HOUR_MS], cooldownMs = 30_000, kept = retention) =>
+      createDeliveryStore(redis, { ...kept, scheduleOf: () => ({ waitsMs, cooldownMs }) })
     const keptApartMs = (delivery: Delivery) => fixture.ttlOf(ledgerKey(delivery.deliveryId))
     const MAX_MS = 6 * HOUR_MS + HOUR_MS - 5_000
     const expire = (delivery: Delivery) => redis[run]((commands) => commands.del(recordKey(delivery.deliveryId)))
@@ -370,15 +372,23 @@ describe('the record', () => {
       }
     })
 
-    test.each([1, 2])('outlives the copies of the first message of run %i, which have no token', async (ofRun) => {
-      const delivery = deliveryOf({ run: ofRun })
-      const store = open({ firstWaitMs: 6 * HOUR_MS })
-      await store.settle(delivery, delivered(delivery), acknowledged)
-      expect(await keptApartMs(delivery)).toBeGreaterThan(MAX_MS)
-      await expire(delivery)
-      expect(await store.isSettled(delivery)).toBe(true)
-      expect(await store.isSettled({ ...delivery, run: 3 })).toBe(false)
-    })
+    test.each([
+      [1, [6 * HOUR_MS, 1_000], 0],
+      [1, [], 6 * HOUR_MS],
+      [2, [1_000, 6 * HOUR_MS], 0],
+      [2, [1_000], 6 * HOUR_MS],
+    ])(
+      'outlives the copies of the first message of run %i, which have no token: %j, %i',
+      async (ofRun, ...schedule) => {
+        const delivery = deliveryOf({ run: ofRun })
+        const store = open(...schedule)
+        await store.settle(delivery, delivered(delivery), acknowledged)
+        expect(await keptApartMs(delivery)).toBeGreaterThan(MAX_MS)
+        await expire(delivery)
+        expect(await store.isSettled(delivery)).toBe(true)
+        expect(await store.isSettled({ ...delivery, run: 3 })).toBe(false)
+      },
+    )
 
     test('is not kept apart where the record outlives every copy', async () => {
       const delivery = deliveryOf()
@@ -387,6 +397,7 @@ describe('the record', () => {
       const waits = deliveryOf({ slot: 2, attempt: 2, token: 'a' })
       await open().settle(waits, failed(waits), waiting)
       expect(await keptApartMs(waits)).toBe(-2)
+      expect(await fixture.ttlOf(recordKey(waits.deliveryId))).toBeGreaterThan(OUTAGE_MS + 6 * HOUR_MS)
     })
 
     test('outlives the waiting message of the run before, when a redelivery ends in its first slot', async () => {
@@ -410,11 +421,8 @@ describe('the record', () => {
 
     test('is kept apart where a parked record lasts for less than a copy', async () => {
       const delivery = deliveryOf({ slot: 3, attempt: 3, token: 'a' })
-      await open({ settledRetentionMs: 24 * HOUR_MS, parkedRetentionMs: HOUR_MS }).park(
-        delivery,
-        refused(delivery),
-        'rejected',
-      )
+      const kept = { settledRetentionMs: 24 * HOUR_MS, parkedRetentionMs: HOUR_MS }
+      await open(undefined, undefined, kept).park(delivery, refused(delivery), 'rejected')
       expect(await keptApartMs(delivery)).toBeGreaterThan(MAX_MS)
     })
   })

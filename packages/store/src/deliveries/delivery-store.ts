@@ -1,4 +1,4 @@
-import type { Attempt, Delivery, ParkedCause, ParkedReason } from '@switchhook/contracts'
+import type { Attempt, Delivery, ParkedCause, ParkedReason, ScheduleOf } from '@switchhook/contracts'
 import { bodyKey, type Endpoint, heldMessageKey, ledgerKey, recordKey } from '../keys.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
 import { oncePerTick, stringsPerTick } from '../redis/shared-reads.ts'
@@ -28,12 +28,8 @@ export interface DeliveryRetention {
   /** Acknowledged, withdrawn and expired deliveries. */
   readonly settledRetentionMs: number
   readonly parkedRetentionMs: number
-  /** Must exceed the longest wait of the schedule, or settled slots would be sent again. */
-  readonly waitingRetentionMs: number
-  /** How long a copy of a delivery can wait in the broker after its first slot. Absent: for a moment. */
-  readonly firstWaitMs?: number
-  /** How long any copy of a delivery can wait in the broker. Absent: for a moment. */
-  readonly longestWaitMs?: number
+  /** A waiting delivery is kept for longer than its schedule takes. Absent: a copy waits in the broker for a moment. */
+  readonly scheduleOf?: ScheduleOf
 }
 
 /** The result of a slot that did not park the delivery. */
@@ -60,6 +56,8 @@ interface SettleResult {
   readonly excess?: readonly HeldExcess[]
 }
 
+/** Time beyond the schedule, for an outage in which a waiting delivery cannot be consumed. */
+const OUTAGE_SLACK_MS = 7 * 86_400_000
 /** How long after its wait a copy may still arrive, because the broker or the workers were away. */
 const COPY_SLACK_MS = 3_600_000
 
@@ -92,25 +90,30 @@ export function createDeliveryStore(
   limits = UNLIMITED,
   verify: () => Promise<void> = () => Promise.resolve(),
 ) {
+  const { scheduleOf = () => ({ waitsMs: [], cooldownMs: 0 }) } = retention
   const parkedList = createParkedList(redis, retention, limits)
   const heldList = createHeldList(redis, createHeldLooks(redis), retention.parkedRetentionMs, limits)
 
-  function keptMs(state: DeliveryState): number {
-    if (state === 'waiting') return retention.waitingRetentionMs
+  function keptMs(message: MessageIdentity, state: DeliveryState): number {
+    if (state === 'waiting') return scheduleOf(message).waitsMs.reduce((sum, waitMs) => sum + waitMs, OUTAGE_SLACK_MS)
     return state === 'parked' || state === 'held' ? retention.parkedRetentionMs : retention.settledRetentionMs
   }
 
   /** A released parked record lasts for `settledRetentionMs`, too. */
   const leastKeptMs = Math.min(retention.settledRetentionMs, retention.parkedRetentionMs)
   /**
-   * How long the ledger of a run that ended is kept apart from its record, so that every copy that can wait for `waitMs`
+   * How long the ledger of a run that ended is kept apart from its record, so that every copy that can wait in the broker
    * finds it. 0: the record lasts for longer than that.
    */
-  const ledgerMs = (waitMs: number): number => (waitMs > leastKeptMs / 2 ? waitMs + COPY_SLACK_MS : 0)
-  const ledgerOfAnyMs = ledgerMs(retention.longestWaitMs ?? 0)
+  function ledgerMs(message: MessageIdentity, isFirst = false): number {
+    const { waitsMs, cooldownMs } = scheduleOf(message)
+    // The last slot is postponed by a cool-down or any wait.
+    const waitMs = isFirst ? (waitsMs[0] ?? cooldownMs) : Math.max(cooldownMs, ...waitsMs)
+    return waitMs > leastKeptMs / 2 ? waitMs + COPY_SLACK_MS : 0
+  }
   /** If a first message finds no record, only copies of this message exist. */
-  const ledgerWithoutRecordMs = ({ run: ofRun, slot }: MessageIdentity): number =>
-    ofRun === 1 && slot === 0 ? ledgerMs(retention.firstWaitMs ?? 0) : ledgerOfAnyMs
+  const ledgerWithoutRecordMs = (message: MessageIdentity): number =>
+    ledgerMs(message, message.run === 1 && message.slot === 0)
 
   /**
    * Compares and sets: the script writes if the ledger line is the expected one, which in the usual case is the line that
@@ -129,8 +132,8 @@ export function createDeliveryStore(
     const line = attempt === null ? '' : attemptLine(attempt)
     const made = attempt === null ? delivery.attempt : attempt.attempt - 1
     for (let expected = lineBefore({ ...delivery, attempt: made }); ; ) {
-      const ledgerLifetime = expected === '' ? ledgerWithoutRecordMs(delivery) : ledgerOfAnyMs
-      const lifetimes = [keptMs(view.state), ledger.state === 'waiting' ? 0 : ledgerLifetime]
+      const ledgerLifetime = expected === '' ? ledgerWithoutRecordMs(delivery) : ledgerMs(delivery)
+      const lifetimes = [keptMs(delivery, view.state), ledger.state === 'waiting' ? 0 : ledgerLifetime]
       const args = [expected, ledgerLine(ledger), viewJson(view), line, ...lifetimes, body ?? '', held ?? '']
       const present = await runScript(redis, 'deliveries/settle-delivery', keys, args)
       if (present === null) return { kind: 'written', found: parseLedger(expected) }

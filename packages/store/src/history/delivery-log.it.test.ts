@@ -48,8 +48,7 @@ const deliveryOf = ({ eventId, eventType }: LoggedEvent, { id: subscriptionId, u
 
 const attempt = failed(aDelivery())
 
-const store = () =>
-  createDeliveryStore(redis, { settledRetentionMs: HOUR_MS, waitingRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS })
+const store = () => createDeliveryStore(redis, { settledRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS })
 
 test('deliveries without an attempt are listed as pending, the newest first', async () => {
   const subscription = aSubscription()

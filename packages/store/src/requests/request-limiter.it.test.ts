@@ -1,3 +1,4 @@
+import { answerWithin } from '@switchhook/runtime'
 import { eventually, silentLog, startTcpProxy, type TcpProxy, type TestRedis, testRedis } from '@switchhook/testkit'
 import { requestsKey } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
@@ -66,8 +67,12 @@ test('each client is counted separately, and its count expires with the window',
 
 test('a new window starts from zero', async () => {
   const brief = createRequestLimiter(redis, { requests: 1, windowMs: 1_000 })
-  expect(await countAll(brief, 2)).toEqual([false, true])
-  await eventually(async () => expect(await brief.count('a')).toMatchObject({ isOver: false }), { timeoutMs: 5_000 })
+  const client = await eventually(async () => {
+    const name = crypto.randomUUID()
+    expect(await countAll(brief, 2, name)).toEqual([false, true])
+    return name
+  })
+  await eventually(async () => expect(await brief.count(client)).toMatchObject({ isOver: false }), { timeoutMs: 5_000 })
 })
 
 test('a client over its limit costs no further Redis command', async () => {
@@ -107,9 +112,7 @@ test('without Redis, each process counts alone', async () => {
 
 test('a request does not wait for a Redis that does not answer', async () => {
   wire.freeze()
-  const before = performance.now()
-  expect((await limiter.count('a')).isOver).toBe(false)
-  expect(performance.now() - before).toBeLessThan(2_000)
+  expect((await answerWithin(2_000, limiter.count('a'), 'late')).isOver).toBe(false)
   wire.thaw()
   await eventually(async () => expect(await redis[run]((commands) => commands.ping())).toBe('PONG'), {
     timeoutMs: 10_000,

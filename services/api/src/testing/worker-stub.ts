@@ -6,7 +6,8 @@ import type { Surroundings } from './surroundings.ts'
 
 export type WorkerStub = Awaited<ReturnType<typeof startWorkerStub>>
 
-const RETENTION = { settledRetentionMs: 60_000, waitingRetentionMs: 60_000, parkedRetentionMs: 60_000 }
+const HOUR_MS = 3_600_000
+const RETENTION = { settledRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
 
 /**
  * Stands in for the workers: takes the deliveries that are published, and has the store that workers write to.

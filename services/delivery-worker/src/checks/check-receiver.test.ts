@@ -37,7 +37,7 @@ function aWorld(
       sendsStrays: (url) => url === found.url && strays.length > 0,
       forgetStrays: () => void strays.splice(0),
     },
-    post: async (delivery, attempt, _trustedUntilMs, take) => {
+    postUnderLease: () => async (delivery, attempt, _trustedUntilMs, take) => {
       if (take !== undefined && (await take(false)) === undefined) return { kind: 'held', lookInMs: 0 }
       posts.push({ delivery, attempt })
       elapsedMs += 40.3

@@ -11,13 +11,13 @@ import {
 import type { CheckStore, SubscriptionStore } from '@switchhook/store'
 import type { Clocks } from '../clocks.ts'
 import type { EndpointClient } from '../http/endpoint-client.ts'
-import type { PostUnderLease } from '../http/post-under-lease.ts'
+import type { PostUnderLease, Renew } from '../http/post-under-lease.ts'
 import type { Limits } from '../limits/limits.ts'
 import { resultOf } from '../policy/classify.ts'
 
 interface CheckReceiverDeps extends Clocks {
   readonly client: Pick<EndpointClient, 'canSign' | 'sendsStrays' | 'forgetStrays'>
-  readonly post: PostUnderLease
+  readonly postUnderLease: (renew: Renew) => PostUnderLease
   readonly limits: Pick<Limits, 'post'>
   readonly subscriptions: Pick<SubscriptionStore, 'find'>
   readonly checks: Pick<CheckStore, 'save'>
@@ -38,7 +38,9 @@ const PERMIT_POLL_MS = 50
  * the time that it waits for permits of a subscription with limits.
  */
 export function createCheckReceiver(deps: CheckReceiverDeps) {
-  const { client, post, limits, subscriptions, checks, deadlineMs, now, nowMs } = deps
+  const { client, limits, subscriptions, checks, deadlineMs, now, nowMs } = deps
+  // A check relies on what it read when it began.
+  const post = deps.postUnderLease(async (admitted) => ({ admitted, trustedUntilMs: Infinity }))
 
   return async (check: ReceiverCheck): Promise<void> => {
     const { checkId, eventType } = check

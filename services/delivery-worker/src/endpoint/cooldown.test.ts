@@ -31,7 +31,7 @@ function aBreaker(maxAttemptMs = 60_000) {
       failing: async () => void notices.push(`failing after ${notes.length}`),
       recovered: async () => void notices.push(`recovered after ${notes.length}`),
     },
-    900_000,
+    () => ({ waitsMs: [], cooldownMs: 900_000 }),
   )
   return { breaker, notes, openedFor, notices }
 }
@@ -101,7 +101,7 @@ test('the pause that an endpoint asks for is passed on, up to a limit', async ()
     60_000,
     (_subscriptionId, pauseMs) => opened.push(pauseMs),
     { failing: async () => {}, recovered: async () => {} },
-    20_000,
+    () => ({ waitsMs: [], cooldownMs: 20_000 }),
   )
   await breaker.note(
     aDelivery(),

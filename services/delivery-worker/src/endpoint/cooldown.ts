@@ -1,8 +1,8 @@
-import type { Delivery, Outcome, SubscriptionId } from '@switchhook/contracts'
+import type { Delivery, Outcome, ScheduleOf, SubscriptionId } from '@switchhook/contracts'
 import type { BreakerStore } from '@switchhook/store'
 import { LRUCache } from 'lru-cache'
 import { resultOf } from '../policy/classify.ts'
-import { isTransientFailure } from '../policy/decide.ts'
+import { isTransientFailure, postponementsMs } from '../policy/decide.ts'
 import type { EndpointState } from './recent-looks.ts'
 
 /*
@@ -45,14 +45,14 @@ export type Breaker = ReturnType<typeof createBreaker>
  * POST nor this worker's own POSTs since have shown one, nor one that hung among the last results.
  * @param maxAttemptMs how long an attempt can take, and how long a claimed probe is valid
  * @param opened called when a cool-down begins, with the pause that the endpoint asked for
- * @param longestPauseMs how long a last slot is postponed: a longer pause would park deliveries without an attempt
+ * @param scheduleOf bounds a pause: one that is longer than a last slot is postponed would park deliveries without an attempt
  */
 export function createBreaker(
   store: Pick<BreakerStore, 'claimProbe' | 'releaseProbe' | 'noteFailure' | 'noteAnswer'>,
   maxAttemptMs: number,
   opened: (subscriptionId: string, pauseMs: number | undefined) => void,
   notices: OutageNotices,
-  longestPauseMs: number,
+  scheduleOf: ScheduleOf,
 ) {
   // A POST that began before the failure does not know of it, and has ended after `maxAttemptMs`. Later ones find the failure
   // in their look, so dead endpoints and deleted subscriptions need no longer entry.
@@ -70,7 +70,8 @@ export function createBreaker(
       if (isTransientFailure(outcome)) {
         failing.set(subscriptionId, true)
         const asked = outcome.kind === 'answered' ? outcome.pauseMs : undefined
-        const pauseMs = asked && Math.min(asked, longestPauseMs)
+        const longestMs = postponementsMs(scheduleOf(delivery)).reduce((sum, waitMs) => sum + waitMs, 0)
+        const pauseMs = asked && Math.min(asked, longestMs)
         if (await store.noteFailure(delivery, probe, { ...resultOf(outcome), pauseMs, hung: isHung })) {
           opened(subscriptionId, pauseMs)
           await notices.failing(delivery)

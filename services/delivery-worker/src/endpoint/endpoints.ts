@@ -1,4 +1,4 @@
-import type { Tenant } from '@switchhook/contracts'
+import type { ScheduleOf, Tenant } from '@switchhook/contracts'
 import type { Broker } from '@switchhook/messaging'
 import type { Logger } from '@switchhook/runtime'
 import {
@@ -10,7 +10,6 @@ import {
 } from '@switchhook/store'
 import type { Clocks } from '../clocks.ts'
 import { maxAttemptMs, type WorkerConfig } from '../config.ts'
-import { postponementsMs } from '../policy/decide.ts'
 import { type AdmitDeps, createAdmit } from './admit.ts'
 import { createBreaker, type OutageNotices } from './cooldown.ts'
 import { createIsolation } from './isolate.ts'
@@ -28,6 +27,7 @@ interface EndpointsDeps {
     /** Called with each look: whether the tenant has listeners of its live stream. */
     readonly noteListened: (tenant: Tenant, isListened: boolean) => void
   }
+  readonly scheduleOf: ScheduleOf
   readonly clocks: Clocks
   readonly log: Pick<Logger, 'info'>
 }
@@ -53,7 +53,7 @@ export function createEndpoints(deps: EndpointsDeps) {
       log.info('cool-down began', { subscriptionId, cooldownMs, ...(pauseMs !== undefined && { pauseMs }) })
     },
     deps.notices,
-    postponementsMs({ waitsMs: config.DELIVERY_RETRY_WAITS, cooldownMs }).reduce((sum, waitMs) => sum + waitMs, 0),
+    deps.scheduleOf,
   )
   const look = deps.installation.confirmAbsence(
     async (endpoint: Endpoint) => {

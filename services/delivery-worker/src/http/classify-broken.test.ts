@@ -37,6 +37,19 @@ test.each<[string, Error, Use | undefined, ReturnType<typeof classifyBroken>]>([
     { ...use, status: 204 },
     { sent: { kind: 'delivered', status: 204, detail: 'the head has an odd line: Expected HTTP/' } },
   ],
+  [
+    'a kept connection that closes after a status',
+    reset,
+    { ...use, isUnanswered: false, status: 410 },
+    { sent: { kind: 'answered', status: 410, detail: 'the connection ended before the head of the answer did' } },
+  ],
+  [
+    'a connection that closes after an interim answer',
+    ended,
+    { ...use, isUnanswered: false, status: 103 },
+    { sent: ended },
+  ],
+  ['a connection that fails otherwise after a status', refused, { ...use, status: 200 }, { sent: refused }],
   ['a status below 100', belowHundred, { ...use, isReused: false, isUnanswered: false }, { sent: malformed }],
   [
     'a status below 100 on a kept connection',

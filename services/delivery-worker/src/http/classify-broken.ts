@@ -12,17 +12,22 @@ type Broken =
   | { readonly sent: Error | Outcome; readonly repeat?: undefined }
   | { readonly sent: Error; readonly repeat: 'closed' | 'stray' }
 
+const HEAD_IS_CUT = 'the connection ended before the head of the answer did'
+
 /** @param use of the connection. Undefined: it was never open */
 export function classifyBroken(error: Error, use: Use | undefined): Broken {
-  if (use?.alert !== undefined) return { sent: use.alert }
   if (error instanceof StrayAnswer) return { sent: malformed(error), repeat: 'stray' }
   const isReused = use?.isReused === true
   const isOdd = isProtocolError(error) || (isAssertion(error) && use?.isUnanswered === false)
-  if (!isOdd && isReused && use.isUnanswered && CLOSED.has(codeOf(error))) return { sent: error, repeat: 'closed' }
-  if (!isOdd) return { sent: error }
-  if (use !== undefined && use.status >= 200) {
-    return { sent: { ...classifyStatus(use.status), detail: `the head has an odd line: ${error.message}` } }
+  const isClosed = !isOdd && CLOSED.has(codeOf(error))
+  // No header decides about a delivery, so a status has its full meaning without the rest of the head (RFC 9112, section 8).
+  if (use !== undefined && use.status >= 200 && (isOdd || isClosed)) {
+    const detail = isClosed ? HEAD_IS_CUT : `the head has an odd line: ${error.message}`
+    return { sent: { ...classifyStatus(use.status), detail } }
   }
+  if (use?.alert !== undefined) return { sent: use.alert }
+  if (isClosed && isReused && use.isUnanswered) return { sent: error, repeat: 'closed' }
+  if (!isOdd) return { sent: error }
   return isReused ? { sent: malformed(error), repeat: 'stray' } : { sent: malformed(error) }
 }
 

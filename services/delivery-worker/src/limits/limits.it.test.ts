@@ -1,7 +1,6 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Subscription } from '@switchhook/contracts'
 import { createHeldStore, createSubscriptionStore } from '@switchhook/store'
-import { eventually } from '@switchhook/testkit'
+import { eventually, watchReadingDelay } from '@switchhook/testkit'
 import { aDeliveryTo, aSubscription } from '../testing/deliveries.ts'
 import { type Surroundings, useSurroundings } from '../testing/surroundings.ts'
 
@@ -12,10 +11,6 @@ const COUNT = 30
 
 let surroundings: Surroundings
 useSurroundings((started) => (surroundings = started))
-
-/** A busy machine lets the receiver in this process read a request late, so two requests look closer together than they were. */
-const readingDelay = monitorEventLoopDelay({ resolution: 5 })
-const longestReadingDelayMs = (): number => readingDelay.max / 1e6
 
 /** The shortest time in which one request more than `count` began, in ms. */
 function leastTimeBeyond(count: number, path: string): number {
@@ -39,8 +34,7 @@ test('while workers come and go, no limited subscription gets more than it allow
   for (const path of limited.keys()) receiver.answer(path, { delayMs: ANSWER_MS })
   const broker = await surroundings.openBroker()
   const env = { DELIVERY_TIMEOUT: '5s', BREAKER_FAILURES: '1000' }
-  readingDelay.reset()
-  readingDelay.enable()
+  const readingDelay = watchReadingDelay()
   const workers = await Promise.all([1, 2, 3].map(() => surroundings.startWorker(env)))
   const sent = new Map<string, Set<unknown>>()
   for (const [path, subscription] of limited) {
@@ -62,7 +56,8 @@ test('while workers come and go, no limited subscription gets more than it allow
   // Fewer are in flight than the limit if the next one begins only after an answer. Timers and clocks round.
   expect(leastTimeBeyond(2, '/two-in-flight')).toBeGreaterThanOrEqual(ANSWER_MS - 5)
   // The requests arrive a moment after they were written.
-  expect(leastTimeBeyond(5, '/five-per-second')).toBeGreaterThanOrEqual(1_000 - longestReadingDelayMs())
+  expect(leastTimeBeyond(5, '/five-per-second')).toBeGreaterThanOrEqual(1_000 - readingDelay.maxMs())
+  readingDelay.stop()
   const held = createHeldStore(redis)
   await eventually(async () => {
     for (const { id } of limited.values()) expect(await held.count(id)).toMatchObject({ count: 0, leased: 0 })

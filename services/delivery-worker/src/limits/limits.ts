@@ -38,18 +38,20 @@ export function createLimits(deps: LimitsDeps) {
     const publish = (delivery: Delivery): Promise<void> =>
       needsNoPermit(delivery) ? publishBacklogged(delivery) : publishDelivery(delivery)
     let given: Parameters<PermitStore['passOn']>[1] = { most, ended }
-    for (let pass = 1; ; pass++) {
+    for (let pass = 1; pass <= passes; pass++) {
+      if (pass > 1) {
+        // Probably what follows ends without a POST, too. With few permits, it would take long one by one.
+        const following = await held.due(limited.id, { most: SENT_AT_ONCE })
+        await sendHeld({ held, publish: publishBacklogged }, limited.id, 'held', following, needsNoPermit)
+      }
       const { entries, nextInMs } = await permits.passOn(limited, given)
       const sent = await sendHeld({ held, publish }, limited.id, 'leased', entries, () => true)
       const unused = sent.filter(({ delivery }) => needsNoPermit(delivery)).map(({ entry }) => entry.deliveryId)
-      // After a full part, or the last pass, more permits may be free.
-      if (unused.length === 0) return nextInMs ?? (pass > passes || entries.length === SENT_AT_ONCE ? 0 : null)
-      given = { most: pass < passes ? most : 0, unused }
-      if (given.most === 0) continue
-      // Probably what follows ends without a POST, too. With few permits, it would take long one by one.
-      const following = await held.due(limited.id, { most: SENT_AT_ONCE })
-      await sendHeld({ held, publish: publishBacklogged }, limited.id, 'held', following, needsNoPermit)
+      // After a full part, more permits may be free.
+      if (unused.length === 0) return nextInMs ?? (entries.length === SENT_AT_ONCE ? 0 : null)
+      given = { most, unused }
     }
+    return (await permits.passOn(limited, { ...given, most: 0 })).nextInMs ?? 0
   }
 
   /** Not awaited by the delivery: a permit that cannot be ended expires, and a look passes on what is held. */

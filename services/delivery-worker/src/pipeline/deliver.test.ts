@@ -289,6 +289,16 @@ describe('deliver', () => {
     expect(steps).toContain('settle slot 0 acknowledged')
   })
 
+  test('each delivery has the retries of its own schedule', async () => {
+    const [retried, parked] = [aDelivery(), aDelivery()]
+    const { deliver, steps } = aWorld(down, {
+      scheduleOf: ({ deliveryId }) => ({ waitsMs: deliveryId === retried.deliveryId ? [10_000] : [], cooldownMs: 1 }),
+    })
+    await deliver(retried)
+    await deliver(parked)
+    expect(steps.filter((step) => step.startsWith('report'))).toEqual(['report retry', 'report park'])
+  })
+
   test('a first attempt that was sent to the url of a renewed lease is retried at that url', async () => {
     const published: Delivery[] = []
     const { deliver, attempts } = aWorld(down, {
@@ -421,7 +431,7 @@ describe('deliver', () => {
       const named: unknown[] = []
       const published: unknown[] = []
       const { deliver } = aWorld(ok, {
-        waitsMs: [10_000, 60_000, 300_000],
+        scheduleOf: () => ({ waitsMs: [10_000, 60_000, 300_000], cooldownMs: 30_000 }),
         admit: admitIn('open'),
         settle: async (_delivery, _attempt, settlement) => {
           named.push(settlement)

@@ -1,8 +1,8 @@
-import type { Delivery } from '@switchhook/contracts'
+import type { Delivery, ScheduleOf } from '@switchhook/contracts'
 import type { Clocks } from '../clocks.ts'
 import type { Breaker } from '../endpoint/cooldown.ts'
 import type { Isolation, Source } from '../endpoint/isolate.ts'
-import { decide, decisionOnReceived, type Schedule } from '../policy/decide.ts'
+import { decide, decisionOnReceived } from '../policy/decide.ts'
 import { type AttemptDeps, attempt } from './attempt.ts'
 import { createCopies } from './copies.ts'
 import { giveUpProbe, isFresh, type LookDeps, look, needOf } from './look.ts'
@@ -18,11 +18,11 @@ export type AfterSettled = (settled: At<'settled'>) => Promise<void>
 
 /** What the steps need; the interface of each names its part. */
 export type PipelineDeps = Clocks &
-  Schedule &
   LookDeps &
   AttemptDeps &
   SecureDeps &
   SettleDeps & {
+    readonly scheduleOf: ScheduleOf
     readonly isolation: Pick<Isolation, 'inTurn'>
     readonly breaker: Pick<Breaker, 'isFailing' | 'note'>
     readonly afterSettled: readonly AfterSettled[]
@@ -107,7 +107,7 @@ async function next(deps: PipelineDeps, at: Pending): Promise<Pending | At<'noti
   switch (at.kind) {
     case 'withheld':
     case 'posted':
-      return decideOn(at, deps)
+      return decideOn(at, deps.scheduleOf)
     case 'decided':
       return secure(deps, at)
     case 'secured':
@@ -117,8 +117,8 @@ async function next(deps: PipelineDeps, at: Pending): Promise<Pending | At<'noti
   }
 }
 
-function decideOn({ result }: At<'withheld' | 'posted'>, schedule: Schedule): At<'decided'> {
-  const decided = decide(result.outcome, result.delivery, schedule)
+function decideOn({ result }: At<'withheld' | 'posted'>, scheduleOf: ScheduleOf): At<'decided'> {
+  const decided = decide(result.outcome, result.delivery, scheduleOf(result.delivery))
   return { kind: 'decided', result, decision: result.via === 'pull' ? decisionOnReceived(decided) : decided }
 }
 

@@ -1,6 +1,6 @@
-import type { Outcome } from '@switchhook/contracts'
+import type { Outcome, RetrySchedule } from '@switchhook/contracts'
 import fc from 'fast-check'
-import { type Decision, decide, decisionOnReceived, postponementsMs, type Schedule, type Withheld } from './decide.ts'
+import { type Decision, decide, decisionOnReceived, postponementsMs, type Withheld } from './decide.ts'
 
 const WAITS_MS = [10_000, 60_000]
 const COOLDOWN_MS = 30_000
@@ -82,7 +82,7 @@ describe('decide', () => {
   })
 
   const EXHAUSTED: Decision = { kind: 'park', reason: 'exhausted' }
-  const LONG: Schedule = { waitsMs: [10_000, 60_000, 300_000], cooldownMs: COOLDOWN_MS }
+  const LONG: RetrySchedule = { waitsMs: [10_000, 60_000, 300_000], cooldownMs: COOLDOWN_MS }
 
   test.each<[string, Withheld, { slot: number; postponed?: number }, Decision]>([
     [

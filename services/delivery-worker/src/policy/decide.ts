@@ -4,6 +4,7 @@ import {
   type Outcome,
   type ParkedCause,
   type ParkedReason,
+  type RetrySchedule,
 } from '@switchhook/contracts'
 
 /**
@@ -37,13 +38,6 @@ export type Decision =
   /** The last slot comes back: after a cool-down, or until the secret can be decrypted. */
   | (NextSlot & { readonly kind: 'postpone' })
 
-export interface Schedule {
-  /** The waits between slots, in ms. */
-  readonly waitsMs: readonly number[]
-  /** How long a failing endpoint is not contacted. */
-  readonly cooldownMs: number
-}
-
 /**
  * The retry policy (specification, "Delivery"). Slot 0 is due immediately and slot k after the kth wait, so the number of
  * waits is the retry budget. A pure function: no clock, no randomness, no I/O.
@@ -51,7 +45,7 @@ export interface Schedule {
 export function decide(
   outcome: Outcome | Withheld,
   { slot, postponed = 0 }: Pick<Delivery, 'slot' | 'postponed'>,
-  schedule: Schedule,
+  schedule: RetrySchedule,
 ): Decision {
   const { waitsMs } = schedule
   switch (outcome.kind) {
@@ -112,7 +106,7 @@ function nextSlot(slot: number, waitsMs: readonly number[]): Decision {
  * just waited for at least a cool-down, so the present one was begun by a later failure. While another worker makes the
  * probe this is not known, and the delivery waits once more (ADR 0066).
  */
-function postpone(slot: number, postponed: number, isProbing: boolean, schedule: Schedule): Decision {
+function postpone(slot: number, postponed: number, isProbing: boolean, schedule: RetrySchedule): Decision {
   const waitMs = postponementsMs(schedule)[postponed]
   if (waitMs === undefined && !isProbing) return EXHAUSTED
   return { kind: 'postpone', slot, postponed: postponed + 1, waitMs: waitMs ?? schedule.cooldownMs }
@@ -122,7 +116,7 @@ function postpone(slot: number, postponed: number, isProbing: boolean, schedule:
  * The waits of a last slot: one cool-down, then the longer waits of the schedule one after the other, until all of them add
  * up to its longest wait. A large backlog for a dead endpoint then costs the broker few messages.
  */
-export function postponementsMs({ waitsMs, cooldownMs }: Schedule): readonly number[] {
+export function postponementsMs({ waitsMs, cooldownMs }: RetrySchedule): readonly number[] {
   const longestMs = Math.max(0, ...waitsMs)
   const postponements = [cooldownMs]
   let sumMs = cooldownMs

@@ -64,8 +64,7 @@ export function pipelineDeps(change: Partial<FlatDeps> = {}): PipelineDeps {
     ...others
   } = change
   return {
-    waitsMs: [10_000],
-    cooldownMs: 30_000,
+    scheduleOf: () => ({ waitsMs: [10_000], cooldownMs: 30_000 }),
     isolation: anIsolation(),
     deliveries: { isSettled, settle, park },
     broker: { publishRetry },

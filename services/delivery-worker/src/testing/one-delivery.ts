@@ -29,8 +29,7 @@ export function aDeliveryWorld(store: DeliveryStore & DeliveryArchive, of: Parti
 
   const stepsOf = ({ at, endpoint }: WorkerOptions): PipelineDeps =>
     pipelineDeps({
-      waitsMs: WAITS_MS,
-      cooldownMs: 5,
+      scheduleOf: () => ({ waitsMs: WAITS_MS, cooldownMs: 5 }),
       isSettled: (delivery) => store.isSettled(delivery),
       // The rules of `admit`: a first attempt only while the subscription is enabled, and nothing of a deleted one, if
       // clients received it.

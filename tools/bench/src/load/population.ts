@@ -45,7 +45,6 @@ export async function openPopulation({ stack: { urls }, defer }: Bench, url: str
   const deliveries = createDeliveryStore(redis, {
     settledRetentionMs: RETENTION_MS,
     parkedRetentionMs: RETENTION_MS,
-    waitingRetentionMs: RETENTION_MS,
   })
   // A local stack has no SECRET_KEYS, so the services use the same development key.
   const vault = openVault({ SECRET_KEYS: undefined }, { warn: () => {} })

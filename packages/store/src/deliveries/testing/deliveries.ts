@@ -8,7 +8,6 @@ export const HOUR_MS = 3_600_000
 
 export const retention = {
   settledRetentionMs: HOUR_MS,
-  waitingRetentionMs: 13 * HOUR_MS,
   parkedRetentionMs: 720 * HOUR_MS,
 }
 

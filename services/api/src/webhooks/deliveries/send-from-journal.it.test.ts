@@ -74,7 +74,7 @@ async function acknowledge(event: LoggedEvent, subscriptionId: SubscriptionId): 
 
 /** Acknowledges a delivery whose record expires immediately. */
 async function acknowledgeAndForget(delivery: Delivery): Promise<void> {
-  const retention = { settledRetentionMs: 1, waitingRetentionMs: 60_000, parkedRetentionMs: 60_000 }
+  const retention = { settledRetentionMs: 1, parkedRetentionMs: 60_000 }
   const made = attemptOf(delivery, { outcome: 'delivered', status: 204 })
   await createDeliveryStore(redis, retention).settle(delivery, made, { state: 'acknowledged' })
   const path = `${WEBHOOKS}/deliveries/${delivery.deliveryId}`

@@ -40,8 +40,7 @@ async function subscribe(url: string, tenant: 'acme' | 'globex' = 'acme'): Promi
   return (body as { id: string }).id
 }
 
-const store = () =>
-  createDeliveryStore(redis, { settledRetentionMs: HOUR_MS, waitingRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS })
+const store = () => createDeliveryStore(redis, { settledRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS })
 
 /** Fans out an event about alice to a subscription, and parks its delivery after an answer with this status. */
 async function park(subscription: string, status: number, { tenant = 'acme', callId = 'a' } = {}): Promise<string> {
