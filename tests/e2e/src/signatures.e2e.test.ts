@@ -56,7 +56,8 @@ test('a retry has the same id and body but its own timestamp and signature', asy
     expect(verify(created.secret, request)).toEqual(envelopeOf(request))
     const atSeconds = Number(request.headers['webhook-timestamp'])
     expect(atSeconds).toBeLessThanOrEqual(request.receivedAt / 1_000)
-    expect(atSeconds).toBeGreaterThanOrEqual(Math.floor((requests[at - 1]?.receivedAt ?? 0) / 1_000))
+    // Redis's clock decides, and a worker knows the earliest time that it can show.
+    expect(atSeconds).toBeGreaterThanOrEqual((requests[at - 1]?.receivedAt ?? 0) / 1_000 - 2)
   }
   expect(new Set(requests.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
   expect(new Set(requests.map(({ body }) => body.toString('hex'))).size).toBe(1)

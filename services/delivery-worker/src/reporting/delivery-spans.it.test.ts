@@ -193,7 +193,8 @@ test('a collector that accepts spans and never answers does not delay the shutdo
   const ended = exporting((tracing) => continued(tracing, newTraceparent()), {
     OTEL_EXPORTER_OTLP_ENDPOINT: hanging.url(''),
   })
-  await answerWithin(4_000, ended, 'late')
+  // The exporter itself would wait for ten seconds.
+  await answerWithin(8_000, ended, 'late')
   expect(logged).toEqual(['the last traces could not be exported'])
   // Otherwise the exporter would repeat its request during the tests of other files.
   answer({ status: 400 })
