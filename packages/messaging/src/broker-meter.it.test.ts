@@ -52,10 +52,13 @@ test('each publish counts once: as confirmed, or as failed with its reason', asy
   await broker.publishEvent(sampleEvent())
   expect([confirms(), failures('timeout')]).toEqual([3, 1])
 
+  proxy.freeze()
+  const unconfirmed = broker.publishEvent(sampleEvent())
   proxy.refuse()
+  await expect(unconfirmed).rejects.toThrow('the connection to RabbitMQ ended before the confirm')
   await eventually(() => expect(broker.isReady()).toBe(false))
   await expect(broker.publishEvent(sampleEvent())).rejects.toThrow(Unavailable)
-  expect([confirms(), failures('not-connected')]).toEqual([3, 1])
+  expect([confirms(), failures('not-connected'), failures('refused')]).toEqual([3, 2, 0])
 })
 
 test('gauges show the messages in flight and the paused consumers', async () => {

@@ -68,6 +68,10 @@ describe('a password that its readers would read differently ends the command be
     ['redis', 'password', 'secret\n'],
     ['redis', 'password', ' secret'],
     ['redis', 'password', '\uFEFFsecret'],
+    ['redis', 'password', 'secret\uFEFF'],
+    // No-break and ideographic spaces, which the services leave out as well.
+    ['redis', 'password', 'secret\u00A0'],
+    ['broker', 'password', '\u3000secret'],
     ['broker', 'password', 'secret\nwritten\n'],
     ['broker', 'username', 'secret\r'],
     // Of KEDA; the services and the users' job leave the white space out.
@@ -78,6 +82,14 @@ describe('a password that its readers would read differently ends the command be
     expect(stderr).toContain(`the key ${key} of the Secret ${name} must be one line`)
     expect(stderr.includes('delete pod redis-0')).toBe(name === 'redis')
     expect(stderr).not.toMatch(/secret\b/)
+  })
+
+  test.each(['username', 'password'])('%s of an external RabbitMQ, which KEDA reads', async (key) => {
+    const rabbitmq = { url: 'amqps://broker', username: 'me', password: 'it is a secret', [key]: 'secret\n' }
+    const keda = await inCluster({ rabbitmq }, 'external')
+    expect(keda.stderr).toContain(`the key ${key} of the Secret rabbitmq must be one line`)
+    const cpu = await inCluster({ rabbitmq }, 'external', ['deliveryWorker.autoscaling.mode=cpu'])
+    expect(cpu.stderr).not.toContain('must be one line')
   })
 
   test('quotes, backslashes, blanks and letters of any language are taken', async () => {

@@ -17,6 +17,8 @@ const WORK = [
   '$HOME`id`secret',
   'a#/?%@: secret',
   'sécret',
+  // Bytes of white space in other letters.
+  'àsecretठ',
   '}{{secret',
 ]
 
@@ -79,8 +81,11 @@ ifRedis("the password of the chart's Redis", () => {
     ['secret\n', 'contains a line end'],
     ['secret\nmaxmemory 1', 'contains a line end'],
     ['secret\r\n', 'contains a line end'],
-    [' secret', 'begins or ends with white space'],
-    ['\uFEFFsecret', 'begins with a byte order mark'],
+    [' secret', 'begins or ends with white space or a byte order mark'],
+    ['\uFEFFsecret', 'begins or ends with white space or a byte order mark'],
+    ['secret\uFEFF', 'begins or ends with white space or a byte order mark'],
+    ['secret\u00A0', 'begins or ends with white space or a byte order mark'],
+    ['\u3000secret', 'begins or ends with white space or a byte order mark'],
     ['', 'is empty'],
   ])('%j ends the start with its reason, and is not printed', async (password, reason) => {
     const { ended, said } = await startRedis(password)

@@ -107,7 +107,7 @@ that exist; Redis checks its own when it starts.
 {{- range $keys -}}
 {{- $secret := index . 0 }}{{ $key := index . 1 }}{{ $pod := index . 2 -}}
 {{- $value := dig "data" $key "" (lookup "v1" "Secret" $.Release.Namespace $secret) | b64dec -}}
-{{- if regexMatch "^[\\s\\x{FEFF}]|[\\x00-\\x1F\\x7F]|\\s$" $value -}}
+{{- if regexMatch "^[\\p{Z}\\x{FEFF}]|\\p{Cc}|[\\p{Z}\\x{FEFF}]$" $value -}}
 {{- $delete := ternary (printf " Then delete the pod %s if it was never ready, because a StatefulSet does not replace it: kubectl --namespace %s delete pod %s" $pod $.Release.Namespace $pod) "" (ne $pod "") -}}
 {{- fail (printf "the key %s of the Secret %s must be one line without white space or a byte order mark around it, such as a final line end. Correct the Secret, and run this command again.%s" $key $secret $delete) -}}
 {{- end -}}

@@ -6,8 +6,6 @@ const COPY_CONFIRM_MS = 1_000
 const COPIES_SLOW_MS = 10_000
 /** After a copy that no queue accepted, the next copy with its routing key is sent this long afterwards. */
 const UNBOUND_MS = 1_000
-/** amqplib's error message for a negative confirm. A closed channel has a different one. */
-const NACKED = 'message nacked'
 
 /**
  * Publishes the copies for other systems. Their queues must not delay the original, so a copy also resolves when such a queue
@@ -24,10 +22,10 @@ export function createEventCopies(
 
   function judge(error: unknown, { routingKey }: OutgoingMessage, sentAt: number): void {
     if (!(error instanceof NotStored)) throw error
-    const { reason, cause } = error
+    const { reason } = error
     if (reason === 'unroutable') unboundUntil.set(routingKey, sentAt + UNBOUND_MS)
     else if (reason === 'timeout') noteSlow()
-    else if (reason === 'refused' && cause instanceof Error && cause.message === NACKED) meter.failed('copy')
+    else if (reason === 'refused') meter.failed('copy')
     else throw error
   }
 

@@ -74,7 +74,7 @@ export function createPublisher({
           land(pending)
           if (error) {
             noteFailure(pending)
-            return reject(new NotStored('refused', 'RabbitMQ rejected the message', { cause: toError(error) }))
+            return reject(unconfirmed(toError(error)))
           }
           if (failingSince.size > 0) failingSince.delete(`${exchange} ${routingKey}`)
           if (pending.wasReturned) reject(new NotStored('unroutable', `no queue accepts ${routingKey} on ${exchange}`))
@@ -175,5 +175,13 @@ export function createPublisher({
 
 const notConnected = (cause?: Error): NotStored =>
   new NotStored('not-connected', 'not connected to RabbitMQ', cause && { cause })
+
+/** amqplib's error message for a negative confirm. A closed channel has a different one. */
+const NACKED = 'message nacked'
+
+const unconfirmed = (cause: Error): NotStored =>
+  cause.message === NACKED
+    ? new NotStored('refused', 'RabbitMQ rejected the message', { cause })
+    : new NotStored('not-connected', 'the connection to RabbitMQ ended before the confirm', { cause })
 
 const inAlarm = (): NotStored => new NotStored('alarm', 'RabbitMQ accepts no messages: it has a memory or disk alarm')

@@ -78,7 +78,7 @@ describe('an answer', () => {
       })
     })
     await expect(post(url)).resolves.toEqual(ok)
-    await eventually(() => expect(closed).toBe(true), { timeoutMs: 4_000 })
+    await eventually(() => expect(closed).toBe(true))
     expect(bytes).toBeLessThan(60)
   })
 
@@ -96,7 +96,7 @@ describe('an answer', () => {
     // Without the deadline, the excerpt would take a second.
     const outcome = answerWithin(800, hasty.post(deliveryTo(url), 1), 'late')
     await expect(outcome).resolves.toEqual({ kind: 'answered', status: 503, answer: 'out of' })
-    await eventually(() => expect(closed).toBe(true), { timeoutMs: 4_000 })
+    await eventually(() => expect(closed).toBe(true))
     await hasty.close()
   })
 
