@@ -170,6 +170,7 @@ describeWithAsterisk('who hears whom on a real Asterisk, within 300 ms of the st
       ['hangs up', (name) => phone(name).hangup(), 1],
       ['is unplugged', (name) => phone(name).die(), 10],
       ['is cut off by Asterisk', (name) => lab().endChannelOf(name, '44'), 10],
+      ['is hung up by Asterisk', (name) => lab().endChannelOf(name, '16'), 1],
     ]
 
     test.each(ways)(
@@ -377,17 +378,20 @@ describeWithAsterisk('who hears whom on a real Asterisk, within 300 ms of the st
         await people.expectTalking(['alice+pstn'])
       })
 
-      test.each(ways)('the phone %s: the customer waits, and talks to the target who answers', async (way, leave) => {
-        const callId = await people.answered()
-        const ringsIn = await transfers[kind]?.(callId)
-        await people.inState(ringsIn ?? callId, alerting, people.on.bob)
-        await leave('alice')
-        expect(await people.inState(callId, ended)).toMatchObject({ endReason: way === 'hangs up' ? 9 : 10 })
-        await people.expectTalking([], ['pstn'])
-        await people.inState(callId, alerting, people.on.bob)
-        await people.answer(callId, people.on.bob)
-        await people.expectTalking(['bob+pstn'])
-      })
+      test.each(ways)(
+        'the phone %s: the customer waits, and talks to the target who answers',
+        async (_way, leave, reason) => {
+          const callId = await people.answered()
+          const ringsIn = await transfers[kind]?.(callId)
+          await people.inState(ringsIn ?? callId, alerting, people.on.bob)
+          await leave('alice')
+          expect(await people.inState(callId, ended)).toMatchObject({ endReason: reason === 1 ? 9 : reason })
+          await people.expectTalking([], ['pstn'])
+          await people.inState(callId, alerting, people.on.bob)
+          await people.answer(callId, people.on.bob)
+          await people.expectTalking(['bob+pstn'])
+        },
+      )
     })
   })
 })

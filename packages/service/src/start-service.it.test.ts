@@ -192,6 +192,10 @@ test('while its log is not read, a service goes on; the lines that are dropped a
 
 test('checks of certificates that are turned off end the start in production, and are warned of elsewhere', async () => {
   const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0' }
+  // The exporters read this variable themselves, and would then not refuse a collector with another certificate.
+  const withCa = run('return { readiness: {} }', { ...env, OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE: '/ca.crt' })
+  expect(await withCa.exitCode).toBe(1)
+  expect(withCa.errors()).toContain('the authority in OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE would not be checked')
   const production = run('return { readiness: {} }', { ...env, NODE_ENV: 'production' })
   expect(await production.exitCode).toBe(1)
   expect(production.errors()).toContain('NODE_TLS_REJECT_UNAUTHORIZED is 0')

@@ -146,6 +146,7 @@ describe('RabbitMQ', () => {
 })
 
 describe('KEDA', () => {
+  const loginOf = (secret: string) => ['username', 'password'].map((key) => ({ parameter: key, name: secret, key }))
   type Trigger = { metadata: Record<string, string>; authenticationRef: { name: string } }
   const triggersOf = (combination: Combination, namespace = 'switchhook') =>
     (
@@ -193,16 +194,27 @@ describe('KEDA', () => {
     ])
   })
 
-  test('has a user for RabbitMQ', () => {
-    const objects = renderObjects('production', { overrides: ['rabbitmq.usersSecret='] })
-    const authentication = objectNamed(objects, 'TriggerAuthentication', triggerOf('production').authenticationRef.name)
-    expect(authentication['spec']).toEqual({
-      secretTargetRef: ['username', 'password'].map((key) => ({
-        parameter: key,
-        name: 'rabbitmq-default-user',
-        key,
-      })),
-    })
+  test.each<[string, Combination, readonly string[], readonly object[]]>([
+    ['the user that the operator creates', 'production', ['rabbitmq.usersSecret='], loginOf('rabbitmq-default-user')],
+    [
+      'its own user, whose name is in no Secret of the installation',
+      'production',
+      [],
+      [
+        { parameter: 'username', name: 'rabbitmq-monitor', key: 'username' },
+        { parameter: 'password', name: 'rabbitmq-users', key: 'monitor' },
+      ],
+    ],
+    [
+      'the user in the Secret of an external RabbitMQ',
+      'external',
+      ['rabbitmq.external.urlSecret=broker', 'rabbitmq.tls.caSecret=private-ca'],
+      [...loginOf('broker'), { parameter: 'ca', name: 'private-ca', key: 'ca.crt' }],
+    ],
+  ])('signs in as %s', (_who, combination, overrides, secretTargetRef) => {
+    const objects = renderObjects(combination, { overrides })
+    const authentication = objectNamed(objects, 'TriggerAuthentication', triggerOf(combination).authenticationRef.name)
+    expect(authentication['spec']).toEqual({ secretTargetRef })
   })
 })
 

@@ -350,10 +350,11 @@ describe('Monitoring', () => {
   })
 })
 
-test('of `helm test` only the pod is a hook, because Helm does not delete hooks when it uninstalls a release', () => {
+test('of `helm test` only the Job is a hook, and ends by time, because Helm deletes no hook of a release', () => {
   const hooks = renderObjects('everything').filter(({ metadata }) => metadata.annotations?.['helm.sh/hook'])
   expect(hooks.map(({ kind, metadata }) => [kind, metadata.name])).toEqual([['Job', 'smoke-test']])
   expect(hooks[0]?.metadata.annotations?.['helm.sh/hook-delete-policy']).toBe('before-hook-creation,hook-succeeded')
+  expect(hooks[0]?.['spec']).toMatchObject({ ttlSecondsAfterFinished: 3_600 })
 })
 
 test('the receiver of the guide passes the Pod Security level `restricted`, and workers may reach it', () => {

@@ -23,6 +23,8 @@ const APP = 'world'
 const RING_SECONDS = '60'
 const ANSWERS_WITHIN_MS = 5_000
 const RECORDED_MS = 500
+/** Together less than the five seconds after which the adapter repairs a silence. */
+const RECORDED_TIMES = 3
 /** Of a WAV file. */
 const HEADER_BYTES = 44
 const LOUDEST = 32_768
@@ -72,6 +74,23 @@ export async function openOutsideWorld(url: URL, password: string) {
   const entersApp = (channelId: string): Promise<void> =>
     new Promise<void>((resolve) => entered.set(channelId, resolve)).then(() => void entered.delete(channelId))
 
+  /** The samples of half a second of the audio that Asterisk sends on a channel. */
+  async function recorded(channelId: string): Promise<readonly number[]> {
+    const name = randomUUID()
+    const snoop = `world-${name}`
+    const isIn = entersApp(snoop)
+    await ask('POST', `/channels/${channelId}/snoop/${snoop}`, { spy: 'out', app: APP })
+    await isIn
+    await ask('POST', `/channels/${snoop}/record`, { name, format: 'wav' })
+    await sleep(RECORDED_MS)
+    await ask('POST', `/recordings/live/${name}/stop`)
+    const wav = (await ask('GET', `/recordings/stored/${name}/file`)) as Buffer
+    await ask('DELETE', `/channels/${snoop}`)
+    return Array.from({ length: Math.max(0, (wav.length - HEADER_BYTES) >> 1) }, (_, at) =>
+      Math.abs(wav.readInt16LE(HEADER_BYTES + 2 * at)),
+    )
+  }
+
   return {
     /** The number that the called party saw, of each call that it answered; `anonymous`: it was withheld. */
     seen,
@@ -117,19 +136,9 @@ export async function openOutsideWorld(url: URL, password: string) {
       // A channel of a phone that was unplugged before may still be ending.
       const phone = (await listed(`PJSIP/${endpoint}-`)).at(-1)
       if (phone === undefined) throw new Error(`${endpoint} has no call`)
-      const name = randomUUID()
-      const snoop = `world-${name}`
-      const isIn = entersApp(snoop)
-      await ask('POST', `/channels/${phone.id}/snoop/${snoop}`, { spy: 'out', app: APP })
-      await isIn
-      await ask('POST', `/channels/${snoop}/record`, { name, format: 'wav' })
-      await sleep(RECORDED_MS)
-      await ask('POST', `/recordings/live/${name}/stop`)
-      const wav = (await ask('GET', `/recordings/stored/${name}/file`)) as Buffer
-      await ask('DELETE', `/channels/${snoop}`)
-      const samples = Array.from({ length: Math.max(0, (wav.length - HEADER_BYTES) >> 1) }, (_, at) =>
-        Math.abs(wav.readInt16LE(HEADER_BYTES + 2 * at)),
-      )
+      // On a busy machine Asterisk may record nothing at all, not even silence.
+      let samples: readonly number[] = []
+      for (let times = 0; times < RECORDED_TIMES && samples.length === 0; times += 1) samples = await recorded(phone.id)
       return Math.max(0, ...samples) / LOUDEST
     },
     /** False after Asterisk has stopped. */

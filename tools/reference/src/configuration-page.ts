@@ -34,7 +34,8 @@ names a host. \`AMQP_URL\` takes the parameters \`heartbeat\` (in seconds), \`ch
 \`frameMax\` (from 8192), and \`REDIS_URL\` of a single Redis takes \`family\` (4 or 6). Any other parameter
 stops the start.
 
-\`NODE_TLS_REJECT_UNAUTHORIZED=0\` stops the start in production and is logged as a warning elsewhere.
+\`NODE_TLS_REJECT_UNAUTHORIZED=0\` stops the start in production, and elsewhere if
+\`OTEL_EXPORTER_OTLP_CERTIFICATE\` is set; otherwise it is logged as a warning.
 A \`DEBUG\` or \`NODE_DEBUG\` that [would show secrets](security.md#before-production) stops it everywhere.
 `
 

@@ -1,5 +1,5 @@
 import { DELIVERY_HEADERS, REQUIRED_DELIVERY_HEADERS } from '../deliveries/delivery-headers.ts'
-import { EVENT_TYPES, type EventType, MAX_EVENT_BYTES, platformEventSchema } from '../events/event.ts'
+import { EVENT_TYPES, type EventType, MAX_EVENT_BYTES, MAX_EVENT_DEPTH, platformEventSchema } from '../events/event.ts'
 import { EVENT_CATALOGUE, EXAMPLE_DELIVERY_ID, envelopeSchemaOf, exampleEnvelopeOf } from '../events/event-catalogue.ts'
 import { INSTALLATION_HEADER } from '../installation.ts'
 
@@ -87,7 +87,7 @@ export function describeEvents(): object {
       schemas: {
         event: {
           ...platformEventSchema,
-          description: `Persistent, \`messageId\` = eventId, \`type\` = eventType. Unknown fields are ignored. At most ${MAX_EVENT_BYTES / 1024} KiB. Numbers in \`data\` are passed on as written.`,
+          description: `Persistent, \`messageId\` = eventId, \`type\` = eventType. Unknown fields are ignored. At most ${MAX_EVENT_BYTES / 1024} KiB and ${MAX_EVENT_DEPTH} levels. Numbers in \`data\` are passed on as written, half of a surrogate pair as U+FFFD.`,
           examples: [EVENT_EXAMPLE],
         },
         ...byName((eventType) => EVENT_CATALOGUE[eventType].schema),

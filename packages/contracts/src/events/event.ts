@@ -65,7 +65,7 @@ export function parsed<T>(result: Validation<T>): T {
 export const MAX_EVENT_BYTES = 256 * 1024
 
 /** Deeper events are quarantined: writing them again would exceed the stack, and parsers of receivers have limits, too. */
-const MAX_EVENT_DEPTH = 500
+export const MAX_EVENT_DEPTH = 500
 
 /** @throws Unparsable with every fault and its JSON pointer */
 export function parseEvent(content: Buffer): PlatformEvent {

@@ -26,6 +26,9 @@ test.each<[string, string | null]>([
   ['\u202a+1 555 0100\u202c', '+15550100'],
   // Germany does not dial this zero, Italy does.
   ['+49 (030) 123456', null],
+  ['+39 (0)6 1234', null],
+  ['0039 (0)6 1234', null],
+  ['+39 06 1234', '+39061234'],
   ['+1555;ext=2', null],
   ['8102&PJSIP/carol', null],
   ['anonymous', null],

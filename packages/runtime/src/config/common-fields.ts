@@ -126,9 +126,19 @@ const tlsVerifiedInProduction = ({ NODE_ENV }: { readonly NODE_ENV: string }): s
     ? 'NODE_TLS_REJECT_UNAUTHORIZED is 0, so forged certificates would be accepted; unset it (AMQP_CA_FILE, REDIS_CA_FILE and NODE_EXTRA_CA_CERTS name authorities of your own)'
     : undefined
 
+/** The exporters of traces read the variables themselves, and have no switch that turns the check on again. */
+const collectorVerified = (): string | undefined => {
+  const name = ['OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE', 'OTEL_EXPORTER_OTLP_CERTIFICATE'].find(
+    (one) => process.env[one],
+  )
+  return name !== undefined && isTlsUnverified()
+    ? `NODE_TLS_REJECT_UNAUTHORIZED is 0, so the authority in ${name} would not be checked; unset one of the two`
+    : undefined
+}
+
 /** What each program of this project checks when it starts: the services and the commands of operators. */
 export const startFields = { NODE_ENV: commonFields.NODE_ENV }
-export const startRules = [tlsVerifiedInProduction, noSecretsInDebug]
+export const startRules = [tlsVerifiedInProduction, collectorVerified, noSecretsInDebug]
 
 /** Variables that several services read, with the same meaning in each. */
 export const sharedFields = {

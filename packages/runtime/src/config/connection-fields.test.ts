@@ -93,6 +93,8 @@ test.each<[string, RegExp]>([
   ['amqp://h/%e9', /AMQP_URL must have its virtual host percent-encoded/],
   ['amqp://u:sec\nret@h', /AMQP_URL must be one line without control characters/],
   ['redis://:sec\tret@h', /REDIS_URL must be one line/],
+  // A script encoded the line end of a file.
+  ['amqp://u:secret%0A@h', /AMQP_URL must be one line without control characters, also decoded/],
   ['amqp://h?heartbeat=abc', /AMQP_URL has a value of the parameter heartbeat that does not work/],
   ['amqp://h?heartbeat=-1', /heartbeat/],
   ['amqp://a?heartbeat=5,amqp://b?heartbeat=', /heartbeat/],

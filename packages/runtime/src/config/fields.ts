@@ -118,6 +118,9 @@ export function requireReadableLogin(url: string, orElse = ''): void {
   if (login.includes('@') || !isPercentEncoded(login) || /[@#]/.test(rest)) {
     throw new FieldError(`must have its user and password percent-encoded, such as %23 for #${orElse}`)
   }
+  if (/\p{Cc}/u.test(decodeURIComponent(login))) {
+    throw new FieldError('must be one line without control characters, also decoded')
+  }
 }
 
 const OTHER_VARIABLES =

@@ -41,6 +41,5 @@ export async function concludeReceived(
   const said = outcome.kind === 'answered' ? answerExcerpt(Buffer.from(outcome.answer ?? ''), true) : undefined
   const answer = said !== undefined && { answer: said }
   const made = { run, slot, attempt, at, durationMs, ...resultOf(outcome), ...answer }
-  const delivery = { ...received, attempt }
-  await conclude({ via: 'pull', delivery, outcome, attempt: made })
+  await conclude({ via: 'pull', delivery: { ...received, attempt }, outcome, attempt: made })
 }

@@ -44,6 +44,12 @@ test.each<[string, Error, Use | undefined, ReturnType<typeof classifyBroken>]>([
     { sent: { kind: 'answered', status: 410, detail: 'the connection ended before the head of the answer did' } },
   ],
   [
+    'a TLS alert after a status',
+    reset,
+    { ...use, isUnanswered: false, status: 200, alert },
+    { sent: { kind: 'delivered', status: 200, detail: 'the connection ended before the head of the answer did' } },
+  ],
+  [
     'a connection that closes after an interim answer',
     ended,
     { ...use, isUnanswered: false, status: 103 },

@@ -368,6 +368,18 @@ describe('trusted networks', () => {
     expect(other.log.filter(({ message }) => message.includes('X-Forwarded-For'))).toHaveLength(1)
   })
 
+  test('behind a proxy that adds ports, the bad tokens of one client limit no other', async () => {
+    const other = await anApi({ AUTH_ISSUERS: issuersOf([acme, 'acme']), TRUST_PROXY: '127.0.0.1' })
+    const authorization = `Bearer ${acme.token({}, { expiresInS: -60 })}`
+    const statusFor = async (forwardedFor: string) =>
+      (await other.call('GET', PATH, { headers: { authorization, 'x-forwarded-for': forwardedFor } })).status
+    const ofOne = await Promise.all(Array.from({ length: 120 }, (_, i) => statusFor(`203.0.113.9:${50_000 + i}`)))
+    expect(new Set(ofOne)).toEqual(new Set([401, 429]))
+    expect(await statusFor('203.0.113.9')).toBe(429)
+    expect(await statusFor('203.0.113.10:50000')).toBe(401)
+    expect(await statusFor('[fd00::7]:50000')).toBe(401)
+  })
+
   test('are a setting with which the cloud refuses to start', async () => {
     await expect(anApi({ AUTH_ISSUERS: issuersOf([acme, 'acme']), TRUSTED_NETWORKS: '127.0.0.0/8' })).rejects.toThrow(
       'TRUSTED_NETWORKS is for DEPLOYMENT=on-premise only',

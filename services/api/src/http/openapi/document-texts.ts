@@ -33,7 +33,7 @@ Requests are counted per client. Answers to authenticated requests carry \`RateL
 
 ## Errors
 
-Every error is a \`Problem\` (RFC 9457) with a stable \`code\`; its \`type\` leads to the documentation of the code at \`/api/v1/docs/problems\`. Besides the errors listed with each operation, an unknown path answers 404 \`not-found\`, an unsupported method 405 \`method-not-allowed\`, and an id or a query that is not percent-encoded UTF-8 400 \`invalid-request\`. Two \`Authorization\` headers answer 400 \`invalid-request\`. A request that is not valid HTTP, or arrives too slowly, answers 400, 408 or 431; an \`Expect\` other than \`100-continue\` answers 417. An id in the wrong format is an unknown id: 404.
+Every error is a \`Problem\` (RFC 9457) with a stable \`code\`; its \`type\` leads to the documentation of the code at \`/api/v1/docs/problems\`. Besides the errors listed with each operation, an unknown path answers 404 \`not-found\`, an unsupported method 405 \`method-not-allowed\`, and an id or a query that is not percent-encoded UTF-8 400 \`invalid-request\`. So does a body with what would be stored otherwise than sent: \`1e400\`, \`1e-400\`, an integer beyond 2^53, or half of a surrogate pair. Two \`Authorization\` headers answer 400 \`invalid-request\`. A request that is not valid HTTP, or arrives too slowly, answers 400, 408 or 431; an \`Expect\` other than \`100-continue\` answers 417. An id in the wrong format is an unknown id: 404.
 
 ## This document
 
