@@ -221,6 +221,9 @@ export const timersKey = (partition: number): string => `sh:{p${partition}}:time
 /** hash: timer → JSON · each as long as the timer · api, worker */
 export const timerPayloadsKey = (partition: number): string => `sh:{p${partition}}:timers:payloads`
 
+/** string: when a script last saw to the timers, ms (`keepTime` in prelude.lua) · an hour · api, worker */
+export const timersClockKey = (partition: number): string => `sh:{p${partition}}:timers:clock`
+
 /** zset: `[tenant, name]` of state records that a platform adapter follows → when it was added, ms · each until it is removed · api */
 export const followedKey = (partition: number): string => `sh:{p${partition}}:followed`
 

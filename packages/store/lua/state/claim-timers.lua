@@ -1,8 +1,9 @@
 -- Claims the due timers of one partition and reschedules each to the end of a lease. An unfinished timer falls due again.
--- KEYS    1 timers   2 payloads of the timers
+-- KEYS    1 timers   2 payloads of the timers   3 clock of the timers
 -- ARGV    1 most timers   2 lease in ms
 -- result  payloads, the longest due first
 local now = clock()
+keepTime(KEYS[3], KEYS[1])
 local lease = digits(now + ARGV[2])
 local claimed = {}
 for _, timer in ipairs(redis.call('ZRANGE', KEYS[1], '-inf', digits(now), 'BYSCORE', 'LIMIT', 0, ARGV[1])) do

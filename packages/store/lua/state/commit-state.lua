@@ -1,5 +1,5 @@
 -- Writes records, events and timers in one step, all or nothing. Claims the events for a relay, if one is named.
--- KEYS    1 outbox   2 timers   3 payloads of the timers   4… the records, in the order of ARGV
+-- KEYS    1 outbox   2 timers   3 payloads of the timers   4 clock of the timers   5… the records, in the order of ARGV
 -- ARGV    1 counts as 'records events timers'   2 group of the relays   3 name of the relays, to claim the events ('': no)
 --         4 idle time in ms after which a relay counts as dead
 --         then per record: expected version (0: it must not exist), '<next version>:<value>', time to live in ms
@@ -17,7 +17,7 @@ local function versionOf(key)
 end
 
 for i = 1, recordCount do
-  if versionOf(KEYS[3 + i]) ~= tonumber(ARGV[3 * i + 2]) then
+  if versionOf(KEYS[4 + i]) ~= tonumber(ARGV[3 * i + 2]) then
     return { 0 }
   end
 end
@@ -25,9 +25,9 @@ end
 local at = 5
 for i = 1, recordCount do
   if ARGV[at + 2] == '0' then
-    redis.call('SET', KEYS[3 + i], ARGV[at + 1])
+    redis.call('SET', KEYS[4 + i], ARGV[at + 1])
   else
-    redis.call('SET', KEYS[3 + i], ARGV[at + 1], 'PX', ARGV[at + 2])
+    redis.call('SET', KEYS[4 + i], ARGV[at + 1], 'PX', ARGV[at + 2])
   end
   at = at + 3
 end
@@ -40,6 +40,7 @@ end
 
 if timerCount > 0 then
   local now = clock()
+  keepTime(KEYS[4], KEYS[2])
   for _ = 1, timerCount do
     if ARGV[at + 3] ~= '1' or not redis.call('ZSCORE', KEYS[2], ARGV[at]) then
       redis.call('ZADD', KEYS[2], digits(now + ARGV[at + 1]), ARGV[at])

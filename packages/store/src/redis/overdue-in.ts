@@ -12,3 +12,19 @@ export async function overdueIn(
   ])
   return first.map(([, dueAt]) => (dueAt === undefined ? undefined : nowMs - Number(dueAt)))
 }
+
+/**
+ * The partitions whose list has a due member, or is to be moved because its times are ahead of Redis' clock, after a failover to
+ * one whose clock is behind (`keepTime` in prelude.lua).
+ */
+export async function duePartitions(
+  redis: Redis,
+  keyOf: (partition: number) => string,
+  clockKeyOf: (partition: number) => string,
+): Promise<readonly number[]> {
+  const [ages, [nowMs, ...seen]] = await Promise.all([
+    overdueIn(redis, keyOf),
+    pipeline(redis, (commands) => [commands.nowMs(), ...PARTITIONS.map((part) => commands.get(clockKeyOf(part)))]),
+  ])
+  return PARTITIONS.filter((part) => (ages[part] ?? -1) >= 0 || Number(seen[part]) > nowMs)
+}

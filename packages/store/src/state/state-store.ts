@@ -1,6 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { PlatformEvent, Tenant } from '@switchhook/contracts'
-import { outboxKey, partitionOf, revisionKey, stateKey, timerMember, timerPayloadsKey, timersKey } from '../keys.ts'
+import {
+  outboxKey,
+  partitionOf,
+  revisionKey,
+  stateKey,
+  timerMember,
+  timerPayloadsKey,
+  timersClockKey,
+  timersKey,
+} from '../keys.ts'
 import { type Redis, run, runScript } from '../redis/redis.ts'
 import { stringsPerTick } from '../redis/shared-reads.ts'
 import { CONSUMER, DEAD_AFTER_MS, GROUP, type OutboxEntry, outboxJson } from './outbox.ts'
@@ -85,7 +94,7 @@ export function createStateStore(redis: Redis, relay?: Relay) {
     /** Writes everything or nothing. 'conflict': the version of a record is not the expected one, nothing was written. */
     async commit(tenant: Tenant, { records, events, timers }: StateChange): Promise<'committed' | 'conflict'> {
       const partition = partitionOf(tenant)
-      const lists = [outboxKey(partition), timersKey(partition), timerPayloadsKey(partition)]
+      const lists = [outboxKey(partition), timersKey(partition), timerPayloadsKey(partition), timersClockKey(partition)]
       const keys = [...lists, ...records.map(({ key }) => stateKey(tenant, key))]
       const args = [
         `${records.length} ${events.length} ${timers.length}`,

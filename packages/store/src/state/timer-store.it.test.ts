@@ -1,6 +1,8 @@
 import type { Tenant } from '@switchhook/contracts'
 import { eventually, type TestRedis, useRedis } from '@switchhook/testkit'
-import { openRedis, type Redis } from '../redis/redis.ts'
+import { partitionOf, timerMember, timersClockKey, timersKey } from '../keys.ts'
+import type { Commands } from '../redis/commands.ts'
+import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { createStateStore } from './state-store.ts'
 import { createTimerStore, type DueTimer, type TimerStore } from './timer-store.ts'
 
@@ -112,4 +114,44 @@ test('a timer is overdue from its due time until it is claimed', async () => {
   await eventually(async () => expect(await timers.overdueMs()).toBeGreaterThan(0))
   expect(names(await timers.claimDue(10, LEASE_MS))).toEqual(['globex now'])
   expect(await timers.overdueMs()).toBe(0)
+})
+
+describe('after a failover to a Redis whose clock is 20 s behind', () => {
+  const BEHIND_MS = 20_000
+  const part = partitionOf('acme')
+  const command = <T>(make: (commands: Commands) => Promise<T>): Promise<T> => redis[run](make)
+
+  /** Moves the stored times forward, which is the same for the scripts as a clock that is behind. */
+  async function failOver(): Promise<void> {
+    for (const timer of await command((commands) => commands.zrange(timersKey(part), '0', '-1'))) {
+      await command((commands) => commands.zincrby(timersKey(part), BEHIND_MS, timer))
+    }
+    await command((commands) => commands.incrby(timersClockKey(part), BEHIND_MS))
+  }
+
+  async function dueInMs(id: string): Promise<number> {
+    const [nowMs, score] = await Promise.all([
+      command((commands) => commands.nowMs()),
+      command((commands) => commands.zscore(timersKey(part), timerMember('acme', id))),
+    ])
+    return Number(score) - nowMs
+  }
+
+  test('a timer falls due in its time', async () => {
+    await set('acme', { id: 'soon', dueInMs: 1_000 }, { id: 'later', dueInMs: 10_000 })
+    await failOver()
+    await eventually(async () => expect(names(await timers.claimDue(10, LEASE_MS))).toEqual(['acme soon']), {
+      timeoutMs: 5_000,
+    })
+    expect(await dueInMs('later')).toBeLessThanOrEqual(10_000)
+  })
+
+  test('a timer that is set before the others are looked at falls due no earlier', async () => {
+    await set('acme', { id: 'later', dueInMs: 10_000 })
+    await failOver()
+    await set('acme', { id: 'new', dueInMs: 30_000 })
+    expect(await timers.claimDue(10, LEASE_MS)).toEqual([])
+    expect(await dueInMs('new')).toBeGreaterThan(15_000)
+    expect(await dueInMs('later')).toBeLessThanOrEqual(10_000)
+  })
 })

@@ -1,13 +1,13 @@
 import type { Tenant } from '@switchhook/contracts'
-import { PARTITIONS, partitionOf, timerMember, timerPayloadsKey, timersKey } from '../keys.ts'
-import { overdueIn } from '../redis/overdue-in.ts'
+import { partitionOf, timerMember, timerPayloadsKey, timersClockKey, timersKey } from '../keys.ts'
+import { duePartitions, overdueIn } from '../redis/overdue-in.ts'
 import { pipeline, type Redis } from '../redis/redis.ts'
 import { share } from './share.ts'
 
 /** A due timer, which `StateStore.commit` set. `stored`: the stored text, unchanged, for `done`. */
 export type DueTimer = Readonly<ReturnType<typeof parse>>
 
-const keysOf = (part: number): [string, string] => [timersKey(part), timerPayloadsKey(part)]
+const keysOf = (part: number): string[] => [timersKey(part), timerPayloadsKey(part), timersClockKey(part)]
 
 export type TimerStore = ReturnType<typeof createTimerStore>
 
@@ -18,8 +18,7 @@ export function createTimerStore(redis: Redis) {
   return {
     /** A claimed timer that is not done after `leaseMs` can be claimed again, by any process. */
     async claimDue(max: number, leaseMs: number): Promise<DueTimer[]> {
-      const ages = await overdueIn(redis, timersKey)
-      const due = PARTITIONS.filter((part) => (ages[part] ?? -1) >= 0)
+      const due = await duePartitions(redis, timersKey, timersClockKey)
       const claimed = await pipeline(redis, (commands) =>
         share(max, due, round++).map(([part, count]) =>
           commands.runScript('state/claim-timers', keysOf(part), [count, leaseMs]),
