@@ -153,10 +153,10 @@ test('an outcome is noted under another lease until that is removed, and the for
   expect(await held.report(id, [{ ...given, ...REJECTED }])).toEqual([])
   expect(await held.release(id, [given])).toEqual([false])
   await held.remove(id, 'leased', [former])
-  expect(await held.reported(id, [renewed, former])).toEqual([reported, undefined])
+  expect(await held.readLeases(id, [renewed, former])).toEqual([{ isHeld: true, reported }, { isHeld: false }])
   expect(await held.count(id)).toMatchObject({ leased: 1 })
   await held.remove(id, 'leased', [renewed])
-  expect(await held.reported(id, [renewed])).toEqual([undefined])
+  expect(await held.readLeases(id, [renewed])).toEqual([{ isHeld: false }])
   expect(await held.count(id)).toMatchObject({ leased: 0 })
 })
 

@@ -174,18 +174,23 @@ export function createHeldStore(redis: Redis) {
       const renewed = await runScript(redis, 'held/report-outcomes', keys, [REPORTED_SECONDS, ...args])
       return outcomes.flatMap((each, i) => (renewed[i] ? [{ ...each, lease: renewed[i] }] : []))
     },
-    /** The outcomes that were reported under leases and that no worker has recorded. */
-    async reported(
-      id: SubscriptionId,
-      leases: readonly HeldEntry[],
-    ): Promise<readonly (ReportedOutcome | undefined)[]> {
+    /**
+     * Whether each lease is still held, and the outcome that was reported under it and that no worker has recorded. A message
+     * that was read before, under a lease that is still held, is the one that was handed out.
+     */
+    async readLeases(id: SubscriptionId, leases: readonly HeldEntry[]) {
       if (leases.length === 0) return []
       const fields = leases.map(({ deliveryId }) => deliveryId)
-      const reports = await redis[run]((commands) => commands.hmget(reportedKey(id), ...fields))
+      // The report first: it goes with its lease.
+      const [reports, scores] = await pipeline(redis, (commands) => [
+        commands.hmget(reportedKey(id), ...fields),
+        commands.zmscore(leasedKey(id), ...fields),
+      ])
       return leases.map(({ deliveryId, score: lease }, i) => {
-        const report = reports[i]
-        if (!report?.startsWith(`${lease} `)) return undefined
-        return { ...(JSON.parse(report.slice(lease.length + 1)) as ReportedOutcome), deliveryId, lease }
+        const [report, isHeld] = [reports[i], scores[i] === lease]
+        if (!report?.startsWith(`${lease} `)) return { isHeld }
+        const outcome = JSON.parse(report.slice(lease.length + 1)) as ReportedOutcome
+        return { isHeld, reported: { ...outcome, deliveryId, lease } }
       })
     },
     /**

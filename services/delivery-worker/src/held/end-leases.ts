@@ -3,7 +3,7 @@ import { concludeReceived, type RecordOutcomeDeps, recordOutcome } from './concl
 import type { createParkExcess } from './park-excess.ts'
 
 export interface EndLeasesDeps extends RecordOutcomeDeps {
-  readonly held: Pick<HeldStore, 'lapsed' | 'reported' | 'unparked' | 'read' | 'release' | 'remove'>
+  readonly held: Pick<HeldStore, 'lapsed' | 'readLeases' | 'unparked' | 'read' | 'release' | 'remove'>
   /** Parks held deliveries beyond a limit. */
   readonly parkExcess: ReturnType<typeof createParkExcess>
 }
@@ -15,21 +15,20 @@ export function createEndLeases(deps: EndLeasesDeps): (endpoint: Endpoint) => Pr
   const { held, parkExcess, listAgain } = deps
   return async ({ tenant, subscriptionId }) => {
     const lapsed = await held.lapsed(subscriptionId, AT_ONCE)
-    const [messages, reports] = await Promise.all([
-      held.read(lapsed.map(({ deliveryId }) => deliveryId)),
-      held.reported(subscriptionId, lapsed),
-    ])
+    const messages = await held.read(lapsed.map(({ deliveryId }) => deliveryId))
+    // After the messages: if a lease has gone meanwhile, its message can be one that another client has received since.
+    const leases = await held.readLeases(subscriptionId, lapsed)
     await Promise.all(
       lapsed.map(async (entry, i) => {
         const { deliveryId, score: lease } = entry
-        const [message, reported] = [messages[i], reports[i]]
+        const [message, { isHeld, reported } = { isHeld: false }] = [messages[i], leases[i]]
         // Clients receive deliveries without a url. This one was with a worker that died. Its subscription may have been deleted.
         const isOfWorker = message !== undefined && message.delivery.url !== ''
         if (isOfWorker) return void (await held.release(subscriptionId, [{ deliveryId, lease }]))
         // Its batch waits for a worker, or was lost. Afterwards it changes nothing.
         if (reported !== undefined) await recordOutcome(deps, reported, message)
-        // Otherwise it has gone on.
-        else if (message !== undefined) {
+        // Otherwise it has gone on, or another worker has ended the lease.
+        else if (message !== undefined && isHeld) {
           const { beganAtMs, endsAtMs } = leaseTimes(lease)
           await concludeReceived(deps, message.delivery, {
             attempt: message.delivery.attempt + 1,

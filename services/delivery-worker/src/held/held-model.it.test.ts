@@ -45,7 +45,8 @@ class Died extends Unavailable {
 type Action =
   | { readonly kind: 'handle' | 'record'; readonly index: number; readonly death: Death }
   | { readonly kind: 'copy' | 'copy-batch'; readonly index: number }
-  | { readonly kind: 'look'; readonly death: Death }
+  /** `meanwhile`: after the look has read which leases are over. */
+  | { readonly kind: 'look'; readonly death: Death; readonly meanwhile?: readonly Action[] }
   | { readonly kind: 'pause' | 'resume' | 'receive' | 'release' | 'lapse' | 'delete' }
   | { readonly kind: 'report'; readonly status: number }
 
@@ -55,6 +56,7 @@ function aWorld(mode: 'post' | 'pull') {
   const id = first.subscriptionId
   const endpoint = { tenant: first.tenant, subscriptionId: id }
   const batches: OutcomeBatch[] = []
+  const accepted: { readonly attempt: number; readonly status: number }[] = []
   let leases: LeasedDelivery[] = []
   const isHolding = (): boolean => !isDeleted && (mode === 'pull' || isPaused)
   let [isPaused, isDeleted, wasLapsed] = [false, false, false]
@@ -104,6 +106,8 @@ function aWorld(mode: 'post' | 'pull') {
   return {
     ...world,
     batches,
+    /** The outcomes that were reported within their leases. */
+    accepted,
     wasLapsed: () => wasLapsed,
     async act(action: Action): Promise<void> {
       switch (action.kind) {
@@ -137,7 +141,12 @@ function aWorld(mode: 'post' | 'pull') {
               ...held,
               remove,
               next: async () => (due.length > 0 ? { nowMs: 0, dueAtMs: null, lapsesAtMs: 0 } : await held.next(id)),
-              lapsed: async () => due,
+              lapsed: async () => {
+                // Another look finds them, too.
+                if (action.meanwhile !== undefined) lapsed.push(...due)
+                for (const each of action.meanwhile ?? []) await this.act(each)
+                return due
+              },
             },
             looks: { ...looks, claimDue: async () => [{ ...endpoint, claim: '' }] },
             endpoint: async () => ({
@@ -178,6 +187,7 @@ function aWorld(mode: 'post' | 'pull') {
           }))
           const items = await held.report(id, reports)
           batches.push({ batchId: newEventId(), tenant: first.tenant, subscriptionId: id, items })
+          accepted.push(...items.map(({ attempt }) => ({ attempt, status })))
           // If the worker never records them, the lease ends.
           lapsed.push(...items.map(({ deliveryId, lease }) => ({ deliveryId, score: lease })))
           leases = []
@@ -230,15 +240,20 @@ const death = fc.constantFrom<Death>(
   'unremoved',
 )
 const index = fc.nat(3)
-const action: fc.Arbitrary<Action> = fc.oneof(
+const otherAction: fc.Arbitrary<Action> = fc.oneof(
   fc.record({ kind: fc.constantFrom('handle' as const, 'record' as const), index, death }),
   fc.record({ kind: fc.constantFrom('copy' as const, 'copy-batch' as const), index }),
-  fc.record({ kind: fc.constant('look' as const), death }),
   fc.record({
     kind: fc.constantFrom('pause', 'resume', 'receive', 'release', 'lapse', 'delete'),
   }) as fc.Arbitrary<Action>,
   fc.record({ kind: fc.constant('report' as const), status: fc.constantFrom(200, 503, 400) }),
 )
+const look = fc.record({
+  kind: fc.constant('look' as const),
+  death,
+  meanwhile: fc.array(otherAction, { maxLength: 3 }),
+})
+const action: fc.Arbitrary<Action> = fc.oneof({ arbitrary: otherAction, weight: 4 }, { arbitrary: look, weight: 1 })
 
 /** Random actions rarely come in this order. */
 const RECEIVED_THEN_DELETED: Action[] = [
@@ -257,7 +272,8 @@ test.each(['post', 'pull'] as const)(
         const world = aWorld(mode)
         for (const each of actions) await world.act(each)
         await world.end()
-        const state = (await world.find())?.state
+        const { state, attempts } = (await world.find()) ?? {}
+        expect(attempts).toEqual(expect.arrayContaining(world.accepted.map((each) => expect.objectContaining(each))))
         if (state !== 'withdrawn' || world.wasLapsed()) expect(state).toMatch(/^(acknowledged|parked)$/)
         if (mode === 'pull') expect(world.posts).toEqual([])
       }),
@@ -267,19 +283,35 @@ test.each(['post', 'pull'] as const)(
   120_000,
 )
 
-test.each([200, 503, 422])(
-  'an outcome %i that was reported within its lease counts, although the lease ends before a worker records it',
-  async (status) => {
-    const world = aWorld('pull')
-    const reported: Action[] = [
-      { kind: 'handle', index: 0, death: 'none' },
-      { kind: 'receive' },
-      { kind: 'report', status },
-      { kind: 'look', death: 'none' },
-      { kind: 'record', index: 0, death: 'none' },
-    ]
-    for (const each of reported) await world.act(each)
-    const { attempts } = (await world.find()) ?? {}
-    expect(attempts).toMatchObject([{ attempt: 1, status }])
-  },
-)
+const HANDLED: Action = { kind: 'handle', index: 0, death: 'none' }
+const LOOK: Action = { kind: 'look', death: 'none' }
+const RECORDED: Action = { kind: 'record', index: 0, death: 'none' }
+
+describe('an outcome that was reported within its lease counts', () => {
+  const reported = (status: number): Action[] => [{ kind: 'receive' }, { kind: 'report', status }]
+
+  test.each<[string, (status: number) => Action[], object[]]>([
+    ['ends the lease before a worker records it', (status) => [...reported(status), LOOK, RECORDED], []],
+    [
+      'ends the lease while another worker records it',
+      (status) => [...reported(status), { ...LOOK, meanwhile: [RECORDED] }],
+      [],
+    ],
+    [
+      'stalled while another one ended the lease before',
+      (status) => [
+        { kind: 'receive' },
+        { kind: 'lapse' },
+        { ...LOOK, meanwhile: [LOOK, ...reported(status)] },
+        RECORDED,
+      ],
+      [{ attempt: 1, outcome: 'lapsed' }],
+    ],
+  ])('although a look %s', async (_how, actions, before) => {
+    for (const status of [200, 503, 422]) {
+      const world = aWorld('pull')
+      for (const each of [HANDLED, ...actions(status)]) await world.act(each)
+      expect((await world.find())?.attempts).toMatchObject([...before, { attempt: before.length + 1, status }])
+    }
+  })
+})

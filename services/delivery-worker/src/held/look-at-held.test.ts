@@ -25,7 +25,7 @@ function depsOf(subscription: Subscription, held: Partial<HeldLooksDeps['held']>
     now: () => START_MS,
     held: {
       lapsed: async () => [],
-      reported: async () => [],
+      readLeases: async (_id, leases) => leases.map(() => ({ isHeld: true })),
       unparked: async () => [],
       next: async () => ({ nowMs: START_MS, dueAtMs: null, lapsesAtMs: null }),
       due: async () => [],
