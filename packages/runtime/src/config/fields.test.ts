@@ -26,6 +26,8 @@ test.each<[string, Field<unknown>, string, unknown]>([
   ['choice', choice(['a', 'b']), 'b', 'b'],
   ['flag', flag(), 'true', true],
   ['flag', flag(), 'false', false],
+  ['flag', flag(), 'True', true],
+  ['flag', flag(), 'FALSE', false],
   ['integer', integer({ min: -5, max: 5 }), '-5', -5],
   ['port', port(), '0', 0],
   ['port', port(), '65535', 65_535],
@@ -68,7 +70,7 @@ const bad: [string, Field<unknown>, string, RegExp][] = [
   ['choice', choice(['a', 'b']), 'c', /^must be one of a, b$/],
   ['choice', choice(['a', 'b']), 'A', /one of/],
   ['flag', flag(), 'yes', /^must be true or false$/],
-  ['flag', flag(), 'TRUE', /true or false/],
+  ['flag', flag(), 'true ', /true or false/],
   ...['6', '-6', '1.5', '1e0', '0x1', 'five', ' 1', '1 '].map((raw): [string, Field<unknown>, string, RegExp] => [
     'integer',
     integer({ min: -5, max: 5 }),

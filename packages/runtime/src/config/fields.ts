@@ -59,10 +59,12 @@ export const choice = <const T extends string>(values: readonly T[], fallback?: 
     return found
   }, fallback)
 
+/** Reads upper and lower case, as OpenTelemetry does: operators inject its settings. */
 export const flag = (fallback?: boolean): Field<boolean> =>
   field((raw) => {
-    if (raw !== 'true' && raw !== 'false') throw new FieldError('must be true or false')
-    return raw === 'true'
+    const value = raw.toLowerCase()
+    if (value !== 'true' && value !== 'false') throw new FieldError('must be true or false')
+    return value === 'true'
   }, fallback?.toString())
 
 export const integer = (range: { min: number; max: number }, fallback?: number): Field<number> =>
