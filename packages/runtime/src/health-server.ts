@@ -41,8 +41,7 @@ export async function startHealthServer({
     Object.entries(readiness).map(([check, holds]) => ({ labels: { check }, value: holds() ? 1 : 0 })),
   )
 
-  const server = createServer()
-  const answerRequest = oneRequestAtATime(server, (request, response) => {
+  const answerRequest = oneRequestAtATime((request, response) => {
     switch (request.url?.split('?')[0]) {
       case '/healthz':
         return answer(response, 200, { status: 'ok', version: VERSION })
@@ -65,7 +64,7 @@ export async function startHealthServer({
         return answer(response, 404, { status: 'not found' })
     }
   })
-  server.on('request', answerRequest)
+  const server = createServer(answerRequest)
   server.maxConnections = MAX_CONNECTIONS
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

@@ -55,7 +55,7 @@ export async function startHttpServer(
   })
   if (limits !== undefined) limitConnections(server, limits)
   const ending = prepareClose(server, { lingerMs, unfinishedMs: Math.min(requestMs, LAST_REQUESTS_MS), unreadMs })
-  const answerOne = oneRequestAtATime(server, (request, response) => {
+  const answerOne = oneRequestAtATime((request, response) => {
     ending.follow(request, response)
     requireTarget(listener)(request, response)
   })
