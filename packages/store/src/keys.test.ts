@@ -36,7 +36,8 @@ test('keys that change in one step share a cluster slot', () => {
   fc.assert(
     fc.property(tenant, fc.string(), (owner, name) => {
       const part = keys.partitionOf(owner)
-      const step = [keys.stateKey(owner, name), keys.outboxKey(part), keys.timersKey(part), keys.timerPayloadsKey(part)]
+      const timers = [keys.timersKey(part), keys.timerPayloadsKey(part), keys.timersClockKey(part)]
+      const step = [keys.stateKey(owner, name), keys.outboxKey(part), ...timers]
       expect(new Set(step.map(hashTag))).toEqual(new Set([`p${part}`]))
       const subscriptions = [
         keys.revisionKey(owner),

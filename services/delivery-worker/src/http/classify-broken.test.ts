@@ -44,6 +44,18 @@ test.each<[string, Error, Use | undefined, ReturnType<typeof classifyBroken>]>([
     { sent: { kind: 'answered', status: 410, detail: 'the connection ended before the head of the answer did' } },
   ],
   [
+    'a kept connection that closes after a status that a parser sends to what it cannot read',
+    reset,
+    { ...use, isUnanswered: false, status: 400 },
+    { sent: reset, repeat: 'stray' },
+  ],
+  [
+    'a new connection that closes after such a status',
+    reset,
+    { ...use, isReused: false, isUnanswered: false, status: 400 },
+    { sent: { kind: 'answered', status: 400, detail: 'the connection ended before the head of the answer did' } },
+  ],
+  [
     'a TLS alert after a status',
     reset,
     { ...use, isUnanswered: false, status: 200, alert },

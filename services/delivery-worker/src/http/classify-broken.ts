@@ -20,6 +20,7 @@ export function classifyBroken(error: Error, use: Use | undefined): Broken {
   const isReused = use?.isReused === true
   const isOdd = isProtocolError(error) || (isAssertion(error) && use?.isUnanswered === false)
   const isClosed = !isOdd && CLOSED.has(codeOf(error))
+  if (isReused && isClosed && SENT_BY_PARSERS.has(use.status)) return { sent: error, repeat: 'stray' }
   // No header decides about a delivery, so a status has its full meaning without the rest of the head (RFC 9112, section 8).
   if (use !== undefined && use.status >= 200 && (isOdd || isClosed)) {
     const detail = isClosed ? HEAD_IS_CUT : `the head has an odd line: ${error.message}`
@@ -35,6 +36,9 @@ export function classifyBroken(error: Error, use: Use | undefined): Broken {
 export class StrayAnswer extends Error {
   override readonly name = 'StrayAnswer'
 }
+
+/** What servers answer to bytes that are no request, or to none. They close the connection with it. */
+export const SENT_BY_PARSERS: ReadonlySet<number> = new Set([400, 408, 414, 431, 501, 505])
 
 const CLOSED: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
 const MALFORMED: ReadonlySet<unknown> = new Set(['UND_ERR_HEADERS_OVERFLOW', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH'])

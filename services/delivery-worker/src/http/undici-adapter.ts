@@ -6,7 +6,7 @@ import type { Dispatcher } from 'undici'
 import { answerExcerpt, EXCERPT_SOURCE_BYTES } from '../policy/answer-excerpt.ts'
 import { classifyError, classifyStatus, codedError, explainedError } from '../policy/classify.ts'
 import { type Header, pauseMsOf } from '../policy/retry-after.ts'
-import { classifyBroken, StrayAnswer } from './classify-broken.ts'
+import { classifyBroken, SENT_BY_PARSERS, StrayAnswer } from './classify-broken.ts'
 import type { Connections } from './connections.ts'
 import type { LeaseExpired, PostTerms } from './post-under-lease.ts'
 
@@ -187,9 +187,6 @@ const deadlinePassed = (why?: string): Error =>
   why === undefined
     ? codedError('ETIMEDOUT', 'the deadline of the attempt has passed')
     : explainedError('ETIMEDOUT', why)
-
-/** What servers answer to bytes that are no request, or to none. They close the connection with it. */
-const SENT_BY_PARSERS: ReadonlySet<number> = new Set([400, 408, 414, 431, 501, 505])
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
