@@ -155,6 +155,9 @@ test('an outcome is noted under another lease until that is removed, and the for
   await held.remove(id, 'leased', [former])
   expect(await held.readLeases(id, [renewed, former])).toEqual([{ isHeld: true, reported }, { isHeld: false }])
   expect(await held.count(id)).toMatchObject({ leased: 1 })
+  const { redis } = fixture
+  const later = createHeldStore({ ...redis, nowMs: async () => (await redis.nowMs()) + 31_000 })
+  expect([await held.lapsed(id, 10), await later.lapsed(id, 10)]).toEqual([[], [renewed]])
   await held.remove(id, 'leased', [renewed])
   expect(await held.readLeases(id, [renewed])).toEqual([{ isHeld: false }])
   expect(await held.count(id)).toMatchObject({ leased: 0 })
