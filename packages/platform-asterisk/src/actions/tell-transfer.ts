@@ -14,6 +14,8 @@ export async function tellTransfer(
   state: Extract<Action, { kind: 'transfer-progress' }>['state'],
 ): Promise<void> {
   const path = channelPath(channelId)
-  await ari.request('GET', `${path}/variable`, { variable: READ_AFTER_REQUESTS })
+  const { status } = await ari.request('GET', `${path}/variable`, { variable: READ_AFTER_REQUESTS })
+  // An error that did not wait for the phone's requests. The phone then hears nothing of its transfer.
+  if (status >= 500) return
   await ari.request('POST', `${path}/transfer_progress`, { states: `channel_${state}` })
 }

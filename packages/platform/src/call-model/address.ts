@@ -3,8 +3,11 @@ const SEPARATORS = /[\s.\-/\u2010-\u2015\u2212]/g
 const BRACKETS = /[()]/g
 /** Soft hyphens and marks of the writing direction. */
 const INVISIBLE = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g
-/** E.123: the national prefix, in brackets after the country code, is not dialled from abroad. Italy (39) has none: it dials the zero. */
-const NATIONAL_PREFIX = /^(\(?(?:\+|00)\(?(?!39)[0-9]{1,3}\)?)\(0\)/
+/**
+ * E.123: the national prefix, in brackets after the country code, is not dialled from abroad. Italy (39) and San Marino (378)
+ * have none: they dial the zero.
+ */
+const NATIONAL_PREFIX = /^(\(?(?:\+|00)\(?(?!39|378)[0-9]{1,3}\)?)\(0\)/
 /** Another zero in brackets: whether it is dialled depends on the country. */
 const AMBIGUOUS_PREFIX = /^\(?(?:\+|00)\(?[0-9]{1,3}\)?\(0|[0-9]\)?\(0\)/
 const SCHEME = /^tel:/i
