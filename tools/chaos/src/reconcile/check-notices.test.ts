@@ -159,7 +159,10 @@ test.each<[string, Partial<Observation>, Problem]>([
   [
     'a notice arrived with two delivery ids',
     { posts: [post(), notice(PARKED), notice(PARKED, { deliveryId: 'another' })] },
-    { kind: 'two deliveries of one event', what: 'notice webhook.delivery.parked d1 1 at ops' },
+    {
+      kind: 'two deliveries of one event',
+      what: 'notice webhook.delivery.parked d1 1 at ops, of 1970-01-01T00:00:00.900Z',
+    },
   ],
   [
     'a notice arrived with two bodies',

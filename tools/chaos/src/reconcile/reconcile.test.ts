@@ -229,7 +229,7 @@ test.each<[string, Observation, Problem]>([
   [
     'an event became two deliveries',
     observed({ posts: [post(), post({ deliveryId: 'd9' })] }),
-    { kind: 'two deliveries of one event', what: 'platform e1 at healthy' },
+    { kind: 'two deliveries of one event', what: 'platform e1 at healthy, of 1970-01-01T00:00:00.900Z' },
   ],
   [
     'the body of a later attempt differs',

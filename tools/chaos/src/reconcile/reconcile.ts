@@ -87,7 +87,7 @@ export function reconcile(observation: Observation) {
       const ids = new Set(of.map(({ deliveryId }) => deliveryId))
       // An event that Redis lost may be recorded again with the same time and number, but another event id.
       if (ids.size > 1 && of.some(({ occurredAtMs }) => isRolledBack(lapses, occurredAtMs))) recordedAgain += 1
-      else if (ids.size > 1) add('two deliveries of one event', `${event} at ${endpoint.name}`)
+      else if (ids.size > 1) add('two deliveries of one event', `${event} at ${endpoint.name}, of ${occurrencesOf(of)}`)
       const end = endOf(endpoint, event, of)
       ends[end] += 1
       if (end !== 'missing') continue
@@ -194,5 +194,9 @@ const EXPIRED_WITHIN_MS = 45_000
 /** Statuses that the specification does not retry. */
 const isRejection = ({ status }: Post): boolean =>
   status !== null && status >= 300 && status < 500 && ![408, 425, 429].includes(status)
+
+/** When the events of these POSTs occurred: a fault at that time explains a repetition. */
+const occurrencesOf = (of: readonly Post[]): string =>
+  [...new Set(of.map(({ occurredAtMs }) => new Date(occurredAtMs).toISOString()))].join(', ')
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
