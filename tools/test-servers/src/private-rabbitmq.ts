@@ -52,6 +52,15 @@ function erlangPathOf(home: Home): string {
 const dataDir = (home: Home): string => join(erlangPathOf(home), 'data', 'rabbitmq')
 const ENV_FILE = 'rabbitmq-env.conf'
 
+/**
+ * RabbitMQ passes on the dead letters of a quorum queue by a worker of its own. If two of them end within five seconds, because
+ * their queues were deleted while they started, their supervisor ends for good (rabbit_fifo_dlx_sup.erl), and no queue with dead
+ * letters that is declared afterwards has a leader. Tests delete virtual hosts all the time, so the supervisor gets a greater
+ * number of restarts (field 6 of the state of supervisor.erl). Erlang code without blanks, at which the script would cut it.
+ */
+const KEEP_DEAD_LETTER_WORKERS =
+  'spawn(fun()->(fun(F)->F(F)end)(fun(F)->(case(whereis(rabbit_fifo_dlx_sup))of(undefined)->timer:sleep(100),F(F);(P)->sys:replace_state(P,fun(S)->setelement(6,S,1000000)end)end)end)end).'
+
 /** The settings that the nodes of one cluster share. */
 export interface ClusterSettings {
   readonly portMapper: number
@@ -208,8 +217,7 @@ function writeSettings(home: Home, dir: string, ports: Ports, configFiles: reado
     ERL_EPMD_PORT: String(ports.epmd),
     ERL_EPMD_ADDRESS: '127.0.0.1',
     // The tick, in milliseconds, refreshes the members and counts of quorum queues, for tests and development only.
-    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS:
-      '-kernel inet_dist_use_interface {127,0,0,1} -rabbit quorum_tick_interval 1000',
+    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: `-kernel inet_dist_use_interface {127,0,0,1} -rabbit quorum_tick_interval 1000 -eval ${KEEP_DEAD_LETTER_WORKERS}`,
     // Erlang would otherwise allocate tables for the maximum number of open files, which can be huge.
     ERL_MAX_PORTS: '8192',
     RABBITMQ_MNESIA_BASE: join(dir, 'mnesia'),

@@ -58,7 +58,8 @@ describe('an outage', () => {
   test('exists from the opening on, and stays the same after a failed probe', async () => {
     await breaker.noteFailure(endpoint, undefined, timeout)
     expect(await outages.unreported(endpoint)).toBeUndefined()
-    const beforeMs = await redis.nowMs()
+    // The script counts whole milliseconds.
+    const beforeMs = Math.floor(await redis.nowMs())
     expect(await breaker.noteFailure(endpoint, undefined, answered503)).toBe(true)
     const afterMs = await redis.nowMs()
     const outage = await outages.unreported(endpoint)
