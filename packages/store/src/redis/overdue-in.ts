@@ -22,9 +22,14 @@ export async function duePartitions(
   keyOf: (partition: number) => string,
   clockKeyOf: (partition: number) => string,
 ): Promise<readonly number[]> {
-  const [ages, [nowMs, ...seen]] = await Promise.all([
-    overdueIn(redis, keyOf),
-    pipeline(redis, (commands) => [commands.nowMs(), ...PARTITIONS.map((part) => commands.get(clockKeyOf(part)))]),
+  const [nowMs, ...found] = await pipeline(redis, (commands) => [
+    commands.nowMs(),
+    ...PARTITIONS.map((part) =>
+      Promise.all([commands.zrange(keyOf(part), '0', '0', 'WITHSCORES'), commands.get(clockKeyOf(part))]),
+    ),
   ])
-  return PARTITIONS.filter((part) => (ages[part] ?? -1) >= 0 || Number(seen[part]) > nowMs)
+  return PARTITIONS.filter((part) => {
+    const [[, dueAt] = [], seen] = found[part] ?? []
+    return (dueAt !== undefined && Number(dueAt) <= nowMs) || Number(seen ?? 0) > nowMs
+  })
 }
