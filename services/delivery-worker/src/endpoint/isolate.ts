@@ -76,9 +76,6 @@ const TURN_PATIENCE_MS = 250
 /** The share of the turns that only first attempts may take, so that a backlog of retries never starves them. */
 const RESERVED_SHARE = 0.2
 
-/** The prefetch of a lane, in caps. Deliveries that need no turn pass through quickly, so it is more than one. */
-export const LANE_DEPTH = 4
-
 /** The lane of a subscription. Always the same, so that its deliveries form one queue. */
 export const laneOf = (subscription: SubscriptionId): number => crc32(subscription) % LANES
 
