@@ -20,7 +20,7 @@ export interface ScriptReplies {
     rejected: string,
     recentHangs: number,
   ][]
-  'breaker/release-probe': void
+  'breaker/give-up-probe': void
   'deliveries/add-parked': [since: string, size: number]
   'deliveries/begin-redelivery': string | null
   'deliveries/confirm-redelivery': void

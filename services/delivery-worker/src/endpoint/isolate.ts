@@ -135,7 +135,7 @@ export function createIsolation(deps: IsolationDeps) {
     return waiter.promise.finally(() => clearTimeout(patience))
   }
 
-  function release(delivery: Delivery, turn: Turn): void {
+  function endTurn(delivery: Delivery, turn: Turn): void {
     const turns = turnsOf(delivery)
     turns.taken.delete(turn)
     // More than one may go: the answer of this delivery may have added a turn.
@@ -194,7 +194,7 @@ export function createIsolation(deps: IsolationDeps) {
         await work(found)
       } finally {
         share.ended(delivery)
-        if (turn !== undefined) release(delivery, turn)
+        if (turn !== undefined) endTurn(delivery, turn)
       }
     },
     /** Adapts the turns and the places of an endpoint to the result of a POST. Call it within the work of the delivery. */
