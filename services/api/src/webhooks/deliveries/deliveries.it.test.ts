@@ -14,6 +14,7 @@ import {
   createHeldStore,
   createJournalReader,
   createSubscriptionStore,
+  createTenantParked,
   type DeliveryArchive,
   type DeliveryStore,
   type Redis,
@@ -308,6 +309,7 @@ describe('sending again', () => {
         const route = bind(redeliverDelivery, {
           subscriptions: createSubscriptionStore(redis),
           deliveries,
+          parked: createTenantParked(redis),
           deliveryLog: {
             ...createDeliveryLogReader(redis, journal),
             page: () => Promise.reject(new Error('must not be called')),
