@@ -5,7 +5,6 @@ import {
   type PlatformEvent,
   parseEvent,
   readTraceparent,
-  receives,
   subjectOf,
   traceIdOf,
   Unparsable,
@@ -30,13 +29,6 @@ export function parseEventMessage(message: Pick<IncomingMessage, 'content' | 'ro
     ...(typeof revision === 'string' && { revision }),
   }
 }
-
-/** Those of the subscriptions that get a delivery: the enabled ones of the event's tenant to its type. */
-export const receiversOf = (
-  { tenant, eventType }: Pick<PlatformEvent, 'tenant' | 'eventType'>,
-  subscriptions: readonly MatchedSubscription[],
-): readonly MatchedSubscription[] =>
-  subscriptions.filter((subscription) => subscription.tenant === tenant && receives(subscription, eventType))
 
 export interface HandleEventDeps {
   /** Those that receive the event. Rejects if the subscriptions cannot be read: an error must never look like "no subscriptions". */
@@ -91,7 +83,7 @@ export function createHandleEvent({ matching, now, fannedOut, log }: HandleEvent
   return async function handleEvent(event, publishDelivery) {
     const { eventId, eventType, tenant, occurredAt, traceparent } = event
     const startedAt = performance.now()
-    const receivers = receiversOf(event, await matching(event))
+    const receivers = await matching(event)
     const fannedOutAt = now().toISOString()
     // Serialised once, for all bodies and for the journal.
     const dataJson = JSON.stringify(event.data)
