@@ -60,6 +60,7 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
   test.each([
     ['486 Busy Here', 486, 2],
     ['603 Decline', 403, 6],
+    ['607 Unwanted', 480, 6],
     ['480 Temporarily Unavailable', 480, 10],
     ['302 Moved Temporarily', 480, 7],
   ])(

@@ -208,6 +208,7 @@ test.each([
   ['busy', { kind: 'gone', cause: 17, sipCode: 486 }, EndReason.busy, 17],
   ['declined', { kind: 'gone', cause: 21, sipCode: 603 }, EndReason.rejected, 21],
   ['redirected', { kind: 'gone', cause: 23, sipCode: 302 }, EndReason.failed, 19],
+  ['declined as spam', { kind: 'gone', cause: 127, sipCode: 607 }, EndReason.rejected, 19],
   ['not registered', { kind: 'refused' }, EndReason.deviceUnavailable, 20],
 ] as const)('a call that a phone refuses before it rings is missed: %s', (_why, input, endReason, heard) => {
   const steps = new Steps('is called')
