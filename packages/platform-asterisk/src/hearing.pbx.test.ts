@@ -126,6 +126,16 @@ describeWithAsterisk('who hears whom on a real Asterisk, within 300 ms of the st
       await people.expectTalking(['bob+pstn'])
     })
 
+    test('a phone that hangs up as soon as it has asked for a transfer: the customer waits for the target', async () => {
+      const callId = await people.answered()
+      phone('alice').transfer('8102')
+      phone('alice').hangup()
+      await people.inState(callId, alerting, people.on.bob)
+      await people.expectTalking([], ['pstn'])
+      await people.answer(callId, people.on.bob)
+      await people.expectTalking(['bob+pstn'])
+    })
+
     test('a phone that transfers is told once what becomes of it', async () => {
       const before = phone('alice').transferResults.length
       const callId = await people.answered()
