@@ -50,9 +50,12 @@ describeWithAsterisk('who hears whom on a real Asterisk, within 300 ms of the st
       for (const agentUri of [alice, bob]) await people.on.platform.hold(people.leg(callId, agentUri))
       await people.inState(callId, held, bob)
       await people.expectTalking([], answer === 'talk' ? ['alice+bob'] : [])
-      for (const agentUri of [alice, bob]) {
-        await people.on.platform.resume({ ...people.leg(callId, agentUri), holdFirst: [] })
-      }
+      await people.on.platform.resume({ ...people.leg(callId, alice), holdFirst: [] })
+      await people.inState(callId, connected)
+      await people.expectTalking([], ['alice'])
+      // Bob has left the bridge in which both heard music.
+      await people.expectAudible('alice')
+      await people.on.platform.resume({ ...people.leg(callId, bob), holdFirst: [] })
       await people.inState(callId, connected, bob)
       await people.expectTalking(['alice+bob'])
     })
