@@ -236,7 +236,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     findAgent: async (tenant, agentUri) => {
       const agent = agents.find(tenant, agentUri)
       if (agent?.answer !== 'connected') return agent && provisioned(agent)
-      const isOpen = (await lines.channelOf(tenant, agentUri)) !== null
+      const isOpen = (await lines.channelOf(tenant, agentUri)) !== undefined
       return { ...provisioned(agent), remoteAnswer: isOpen }
     },
     listAgents: createAgentList(deps.agents.map(provisioned)),

@@ -308,6 +308,23 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
       await inState(callId, connected)
     }
 
+    test('answers no call by command while the agent has it on hold', async () => {
+      await phone('alice').hold(true)
+      const callId = await on.ring(on.alice)
+      const failed = leg(callId)
+      await on.platform.answer({ ...failed, holdFirst: [] })
+      const { commandId } = failed
+      await on.until(() => observer.latest(callId, on.alice)?.commandResult?.commandId === commandId)
+      expect(observer.latest(callId, on.alice)).toMatchObject({ state: alerting, commandResult: { result: 2 } })
+      await phone('alice').hold(false)
+      // The phone learns first that it has resumed.
+      await on.until(async () => {
+        await on.platform.answer({ ...leg(callId), holdFirst: [] })
+        return observer.latest(callId, on.alice)?.state === connected
+      })
+      await people.expectTalking(['alice+pstn'])
+    })
+
     test('carries one call after the other, and a second one while the first is on hold', async () => {
       const first = await on.ring(on.alice)
       await answer(first)

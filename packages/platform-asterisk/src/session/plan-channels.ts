@@ -81,8 +81,9 @@ function bridgeFor(draft: SessionDraft, call: Call, party: Party): Need['bridge'
     const joinsEarly = isCalledByUs && (party.kind === 'outside' || (!isCallee && channel.state === 'up'))
     return joinsEarly ? { id: callId, waits: false } : null
   }
-  // While the call is on hold, the agent's line serves other calls.
-  if (channel?.origin === 'lent' && !channel.isHeldAtPhone && draft.isHeldBy(callId, party)) return null
+  // While the call is on hold, the agent's line serves other calls, unless the agent has pressed hold in this one.
+  const isHeldHere = channel?.isHeldAtPhone === true && channel.bridge !== null
+  if (channel?.origin === 'lent' && !isHeldHere && draft.isHeldBy(callId, party)) return null
   const isTransferred = transfer !== null && !isAgent(party, transfer.by)
   const waits = isTransferred || draft.isHeldBy(callId, otherOf(call, party))
   return waits ? { id: holdingBridgeOf(callId), waits } : { id: callId, waits }
