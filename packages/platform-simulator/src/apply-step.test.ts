@@ -10,7 +10,7 @@ import {
   type ScheduledStep,
   type StepResult,
 } from '@switchhook/platform'
-import { createObserver } from '@switchhook/platform/conformance'
+import { createObserver } from '@switchhook/conformance'
 import fc from 'fast-check'
 import { applyStep } from './apply-step.ts'
 

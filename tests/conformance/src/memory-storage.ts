@@ -1,6 +1,5 @@
 import type { Tenant } from '@switchhook/contracts'
-import type { AdapterStorage, StorageChange } from '../adapter-parts/storage.ts'
-import type { StoredRecord } from '../platform.ts'
+import type { AdapterStorage, StorageChange, StoredRecord } from '@switchhook/platform'
 
 export type Timer = StorageChange['timers'][number]
 

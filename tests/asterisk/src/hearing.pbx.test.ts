@@ -1,6 +1,6 @@
 import { type CallId, CallState, newCallId } from '@switchhook/contracts'
-import { describeWithAsterisk } from './testing/asterisk-lab.ts'
-import { People } from './testing/people.ts'
+import { describeWithAsterisk } from './asterisk-lab.ts'
+import { People } from './people.ts'
 
 const { alerting, connected, held, proceeding, ended } = CallState
 

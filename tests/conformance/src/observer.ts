@@ -1,7 +1,5 @@
 import { type CallId, CallState, type CallStatus } from '@switchhook/contracts'
-import { applyReport, type Leg, NEXT } from '../call-model/leg.ts'
-import type { LiveCall } from '../call-rules/live-calls.ts'
-import type { DeviceReport, LegReport } from '../platform.ts'
+import { applyReport, type DeviceReport, type Leg, type LegReport, NEXT } from '@switchhook/platform'
 
 export type Observer = ReturnType<typeof createObserver>
 
@@ -28,7 +26,7 @@ export function createObserver() {
     events.set(key, [...(events.get(key) ?? []), next.status])
   }
 
-  const liveLegs = (agentUri: string): readonly LiveCall[] =>
+  const liveLegs = (agentUri: string): readonly CallStatus[] =>
     [...legs.values()]
       .map(({ status }) => status)
       .filter((status) => status.agentUri === agentUri && status.state !== CallState.ended)

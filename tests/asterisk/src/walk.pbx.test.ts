@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type CallId, CallState, newCallId } from '@switchhook/contracts'
-import { describeWithAsterisk } from './testing/asterisk-lab.ts'
-import { People } from './testing/people.ts'
+import { describeWithAsterisk } from './asterisk-lab.ts'
+import { People } from './people.ts'
 
 /** `WALK_SECONDS=600 WALK_SEED=7` before the command walks for ten minutes, with the choices of this seed. */
 const SECONDS = Number(process.env['WALK_SECONDS'] ?? 20)

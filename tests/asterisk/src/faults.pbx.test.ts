@@ -1,9 +1,10 @@
 import { CallState, newCallId, Unavailable } from '@switchhook/contracts'
 import { PlatformUnavailable } from '@switchhook/platform'
-import type { Observer } from '@switchhook/platform/conformance'
-import { openUnknown } from './leftovers/unknown-channels.ts'
-import { describeWithAsterisk, type LabHarness } from './testing/asterisk-lab.ts'
-import { People } from './testing/people.ts'
+import type { Observer } from '@switchhook/conformance'
+import { openUnknown } from '@switchhook/platform-asterisk'
+import { describeWithAsterisk } from './asterisk-lab.ts'
+import type { LabHarness } from './lab-harness.ts'
+import { People } from './people.ts'
 
 const { alerting, connected, held, ended } = CallState
 

@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type CallId, CallState, newCallId, newCommandId } from '@switchhook/contracts'
-import { createObserver, type Observer } from '@switchhook/platform/conformance'
-import type { PbxAgent } from '../agents.ts'
-import type { AsteriskLab, LabHarness } from './asterisk-lab.ts'
+import { createObserver, type Observer } from '@switchhook/conformance'
+import type { PbxAgent } from '@switchhook/platform-asterisk'
+import type { AsteriskLab } from './asterisk-lab.ts'
+import type { LabHarness } from './lab-harness.ts'
 
 /** What a state promises must be true in Asterisk this soon after the state was reported. */
 const PROMISED_WITHIN_MS = 300

@@ -1,5 +1,5 @@
 import { CallState } from '@switchhook/contracts'
-import { PlatformUnavailable } from '../platform.ts'
+import { PlatformUnavailable } from '@switchhook/platform'
 import { describeAttendedTransfers } from './describe-attended-transfers.ts'
 import { describeBlindTransfers } from './describe-blind-transfers.ts'
 import { describeCalls } from './describe-calls.ts'

@@ -1,5 +1,5 @@
-import { describePlatform } from '@switchhook/platform/conformance'
-import { describeWithAsterisk } from './testing/asterisk-lab.ts'
+import { describePlatform } from '@switchhook/conformance'
+import { describeWithAsterisk } from './asterisk-lab.ts'
 
 describeWithAsterisk('with a real Asterisk', (lab) => {
   describePlatform('asterisk, whose phones answer to a NOTIFY', (observer) => lab().open(observer, 'talk'))

@@ -1,5 +1,5 @@
 import type { Tenant } from '@switchhook/contracts'
-import type { PbxMemory } from '../adapter-parts/storage.ts'
+import type { PbxMemory } from '@switchhook/platform'
 import { MemoryStorage, nameOf, type Timer } from './memory-storage.ts'
 
 /** A memory with real timers, shared by the replicas of a test. */

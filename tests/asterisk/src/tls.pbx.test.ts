@@ -4,11 +4,10 @@ import { join } from 'node:path'
 import { CallState, newCallId, newCommandId } from '@switchhook/contracts'
 import { asteriskFiles, createSipPhone, type PrivateAsterisk, privateAsterisk } from '@switchhook/pbx'
 import { PlatformUnavailable } from '@switchhook/platform'
-import { createObserver, type Observer, RealTimeMemory } from '@switchhook/platform/conformance'
+import { createObserver, type Observer, RealTimeMemory } from '@switchhook/conformance'
 import { openHome } from '@switchhook/test-servers'
 import { generate } from 'selfsigned'
-import { type AsteriskPlatform, createAsterisk } from './asterisk.ts'
-import { watchAsterisk } from './watch.ts'
+import { type AsteriskPlatform, createAsterisk, watchAsterisk } from '@switchhook/platform-asterisk'
 
 const agentUri = 'sip:alice@acme.example'
 const START_WITHIN_MS = 60_000

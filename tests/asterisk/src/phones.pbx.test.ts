@@ -1,8 +1,9 @@
 import { type CallId, CallState, newCallId, TransferStatus } from '@switchhook/contracts'
-import type { Observer } from '@switchhook/platform/conformance'
-import type { PbxAgent } from './agents.ts'
-import { describeWithAsterisk, type LabHarness } from './testing/asterisk-lab.ts'
-import { People } from './testing/people.ts'
+import type { Observer } from '@switchhook/conformance'
+import type { PbxAgent } from '@switchhook/platform-asterisk'
+import { describeWithAsterisk } from './asterisk-lab.ts'
+import type { LabHarness } from './lab-harness.ts'
+import { People } from './people.ts'
 
 /** As a share of the loudest possible sample. */
 const SILENT = 0.002

@@ -6,7 +6,7 @@ import {
   newCommandId,
   type TransferStatus,
 } from '@switchhook/contracts'
-import type { Platform } from '../platform.ts'
+import type { Platform } from '@switchhook/platform'
 import type { Harness, OpenHarness } from './harness.ts'
 import { createObserver } from './observer.ts'
 

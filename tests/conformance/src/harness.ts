@@ -1,5 +1,5 @@
 import type { CallId, Tenant } from '@switchhook/contracts'
-import type { Platform } from '../platform.ts'
+import type { Platform } from '@switchhook/platform'
 import type { Observer } from './observer.ts'
 
 /** What an adapter provides to the conformance suite: its platform, and control over the telephones around it. */
