@@ -14,8 +14,6 @@ interface Bridge {
   readonly channels: readonly string[]
 }
 
-export type Ari = ReturnType<typeof createAri>
-
 /** What the tests ask of Asterisk's REST interface, without the adapter's client. */
 export function createAri(url: URL, user: string, password: string) {
   const headers = { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` }

@@ -64,7 +64,7 @@ async function openAsteriskLab() {
       for (const one of phoneOf.values()) await one.register()
     },
     /** What Asterisk has. */
-    calls: ari.calls,
+    calls: () => ari.calls(),
     /** The number of channels and bridges that Asterisk has. */
     async leftovers() {
       const { channels, bridges } = await ari.calls()

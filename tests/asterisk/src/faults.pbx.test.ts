@@ -1,6 +1,6 @@
+import type { Observer } from '@switchhook/conformance'
 import { CallState, newCallId, Unavailable } from '@switchhook/contracts'
 import { PlatformUnavailable } from '@switchhook/platform'
-import type { Observer } from '@switchhook/conformance'
 import { openUnknown } from '@switchhook/platform-asterisk'
 import { describeWithAsterisk } from './asterisk-lab.ts'
 import type { LabHarness } from './lab-harness.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type CallId, CallState, newCallId, newCommandId } from '@switchhook/contracts'
 import { createObserver, type Observer } from '@switchhook/conformance'
+import { type CallId, CallState, newCallId, newCommandId } from '@switchhook/contracts'
 import type { PbxAgent } from '@switchhook/platform-asterisk'
 import type { AsteriskLab } from './asterisk-lab.ts'
 import type { LabHarness } from './lab-harness.ts'

@@ -1,5 +1,5 @@
-import { type CallId, CallState, newCallId, TransferStatus } from '@switchhook/contracts'
 import type { Observer } from '@switchhook/conformance'
+import { type CallId, CallState, newCallId, TransferStatus } from '@switchhook/contracts'
 import type { PbxAgent } from '@switchhook/platform-asterisk'
 import { describeWithAsterisk } from './asterisk-lab.ts'
 import type { LabHarness } from './lab-harness.ts'

@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createObserver, type Observer, RealTimeMemory } from '@switchhook/conformance'
 import { CallState, newCallId, newCommandId } from '@switchhook/contracts'
 import { asteriskFiles, createSipPhone, type PrivateAsterisk, privateAsterisk } from '@switchhook/pbx'
 import { PlatformUnavailable } from '@switchhook/platform'
-import { createObserver, type Observer, RealTimeMemory } from '@switchhook/conformance'
+import { type AsteriskPlatform, createAsterisk, watchAsterisk } from '@switchhook/platform-asterisk'
 import { openHome } from '@switchhook/test-servers'
 import { generate } from 'selfsigned'
-import { type AsteriskPlatform, createAsterisk, watchAsterisk } from '@switchhook/platform-asterisk'
 
 const agentUri = 'sip:alice@acme.example'
 const START_WITHIN_MS = 60_000

@@ -59,8 +59,7 @@ if (!canStartRedis()) process.stderr.write('NOT TESTED: backups of Redis (redis-
       REDIS_PORT: String(server.port),
       ...env,
     })
-  const restore = (copy: string, data: string): Promise<Outcome> =>
-    run('sh', [join(files, 'restore.sh'), copy, data])
+  const restore = (copy: string, data: string): Promise<Outcome> => run('sh', [join(files, 'restore.sh'), copy, data])
   const copies = (): readonly string[] => readdirSync(join(folder, 'copies')).toSorted()
 
   beforeEach(async () => {

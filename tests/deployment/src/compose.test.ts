@@ -152,5 +152,7 @@ test('RabbitMQ and Redis run with the configuration of infra, as in the tests', 
       './infra/helm/switchhook/files/advanced.config:/etc/rabbitmq/advanced.config:ro',
     ]),
   )
-  expect(services['redis']?.volumes).toContain('./infra/helm/switchhook/files/redis.conf:/usr/local/etc/redis/redis.conf:ro')
+  expect(services['redis']?.volumes).toContain(
+    './infra/helm/switchhook/files/redis.conf:/usr/local/etc/redis/redis.conf:ro',
+  )
 })

@@ -35,12 +35,12 @@ export const alertAnchors = (): string[] =>
 
 /** The lines of the alert rules, or of their tests, that begin with this key. */
 export const alertLines = (file: 'alerts.yml' | 'alerts.test.yml', key: string): string[] =>
-  [...read(file === 'alerts.yml' ? ALERTS : `infra/monitoring/${file}`).matchAll(new RegExp(`^ +(?:- )?${key}: (.*)$`, 'gm'))].map(
-    ([, value = '']) => value,
-  )
+  [
+    ...read(file === 'alerts.yml' ? ALERTS : `infra/monitoring/${file}`).matchAll(
+      new RegExp(`^ +(?:- )?${key}: (.*)$`, 'gm'),
+    ),
+  ].map(([, value = '']) => value)
 
 /** The conditions of the alert rules. */
 export const alertExpressions = (): string[] =>
-  [...read(ALERTS).matchAll(/expr: \|\n((?: {10}.*\n)+)/g)].map(
-    ([, expression = '']) => expression,
-  )
+  [...read(ALERTS).matchAll(/expr: \|\n((?: {10}.*\n)+)/g)].map(([, expression = '']) => expression)

@@ -9,7 +9,8 @@ const records = new Map<string, StoredRecord>()
 const storage: AdapterStorage = {
   read: async (_tenant, keys) => keys.map((key) => records.get(key) ?? { version: 0, value: undefined }),
   write: async (_tenant, change) => {
-    for (const { key, expectedVersion, value } of change.records) records.set(key, { version: expectedVersion + 1, value })
+    for (const { key, expectedVersion, value } of change.records)
+      records.set(key, { version: expectedVersion + 1, value })
     return 'committed'
   },
 }

@@ -1,12 +1,14 @@
-import type { Logger, Metrics } from '@switchhook/runtime'
+type Level = 'error' | 'warn' | 'info' | 'debug'
+type Fields = Readonly<Record<string, unknown>>
 
 interface Line {
-  readonly level: keyof Logger
+  readonly level: Level
   readonly message: string
-  readonly fields: Readonly<Record<string, unknown>>
+  readonly fields: Fields
 }
 
-export interface RecordingLog extends Logger {
+/** A logger that remembers its lines. */
+export interface RecordingLog extends Readonly<Record<Level, (message: string, fields?: Fields) => void>> {
   readonly lines: readonly Line[]
   count(message: string): number
 }
@@ -14,8 +16,8 @@ export interface RecordingLog extends Logger {
 export function recordingLog(): RecordingLog {
   const lines: Line[] = []
   const record =
-    (level: keyof Logger) =>
-    (message: string, fields: Line['fields'] = {}): void =>
+    (level: Level) =>
+    (message: string, fields: Fields = {}): void =>
       void lines.push({ level, message, fields })
   return {
     lines,
@@ -27,7 +29,13 @@ export function recordingLog(): RecordingLog {
   }
 }
 
-export interface RecordingMetrics extends Pick<Metrics, 'counter' | 'histogram' | 'gauge'> {
+type Family<Series> = { readonly of: (labels: Readonly<Record<string, string>>) => Series }
+
+/** Metrics that tests read without a scrape. */
+export interface RecordingMetrics {
+  counter(name: string, help: string): Family<{ add(amount?: number): void }>
+  histogram(name: string, help: string, buckets: readonly number[]): Family<{ observe(value: number): void }>
+  gauge(name: string, help: string, read: () => unknown): void
   /** The sum of a counter, the number of observations of a histogram, the current value of a gauge. */
   value(name: string, labels?: Readonly<Record<string, string>>): number | undefined
 }
