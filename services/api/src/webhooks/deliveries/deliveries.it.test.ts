@@ -23,6 +23,7 @@ import {
   createHeldStore,
   createJournalReader,
   createSubscriptionStore,
+  createTenantParked,
   type DeliveryArchive,
   type DeliveryStore,
   type Redis,
@@ -314,6 +315,7 @@ describe('sending again', () => {
         const route = bind(redeliverDelivery, {
           subscriptions: createSubscriptionStore(redis),
           deliveries,
+          parked: createTenantParked(redis),
           deliveryLog: {
             ...createDeliveryLogReader(redis, journal),
             page: () => Promise.reject(new Error('must not be called')),

@@ -198,9 +198,7 @@ async function counted(): Promise<Record<string, number>> {
 }
 
 const isParked = async (id: DeliveryId): Promise<boolean> =>
-  (await createDeliveryArchive(connections[0]).parked(subscriptionId, { limit: 100 })).items.some(
-    ({ deliveryId }) => deliveryId === id,
-  )
+  (await createDeliveryArchive(connections[0]).find(id))?.state === 'parked'
 
 /** A publish that does not resolve before `letGo` is called. */
 function hanging(then: Publish): { publish: Publish; letGo: () => void; begun: Delivery[] } {
