@@ -8,6 +8,10 @@ import {
   reportsOfLastStep,
 } from '@switchhook/platform'
 import fc from 'fast-check'
+import type { CommandInput, Input, Refusal } from './input.ts'
+import { isLive, type PbxSession } from './session.ts'
+import type { LaterInput } from './session-draft.ts'
+import { type Stepped, step } from './step.ts'
 import {
   ALICE,
   agent,
@@ -20,11 +24,7 @@ import {
   START_MS,
   type Wish,
   wish,
-} from '../testing/random-session.ts'
-import type { CommandInput, Input, Refusal } from './input.ts'
-import { isLive, type PbxSession } from './session.ts'
-import type { LaterInput } from './session-draft.ts'
-import { type Stepped, step } from './step.ts'
+} from './testing/random-session.ts'
 
 const keyOf = ({ callId, agentUri }: Pick<CallStatus, 'callId' | 'agentUri'>): string => `${callId} ${agentUri}`
 

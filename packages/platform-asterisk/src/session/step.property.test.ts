@@ -1,10 +1,10 @@
 import { CallState } from '@switchhook/contracts'
 import { applyReport, type Leg, NEXT } from '@switchhook/platform'
 import fc from 'fast-check'
-import { beginnings, inputOf, START_MS, type Wish, wish } from '../testing/random-session.ts'
 import type { Input } from './input.ts'
 import { isFinished, isLive, type PbxSession } from './session.ts'
 import { type Stepped, step } from './step.ts'
+import { beginnings, inputOf, START_MS, type Wish, wish } from './testing/random-session.ts'
 
 /** Applies the wishes and checks the invariants after every step. */
 function run(begin: () => Stepped, wishes: readonly Wish[]): PbxSession {

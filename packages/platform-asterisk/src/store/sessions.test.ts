@@ -1,6 +1,6 @@
+import { RealTimeMemory } from '@switchhook/conformance'
 import { CallState, newCallId, newCommandId, Unavailable } from '@switchhook/contracts'
 import { PlatformUnavailable } from '@switchhook/platform'
-import { RealTimeMemory } from '@switchhook/platform/conformance'
 import { eventually } from '@switchhook/testkit'
 import type { SessionName } from '../ari/channel-mark.ts'
 import type { Action } from '../session/action.ts'
