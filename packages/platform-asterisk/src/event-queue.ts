@@ -9,14 +9,6 @@ const DEVICES = 'devices'
  */
 export function createEventQueue() {
   const queue = createKeyedQueue()
-
-  function keysOf({ channel, peer, referred_by, refer_to }: AriEvent): readonly string[] {
-    const channels = [channel ?? peer, referred_by?.source_channel, refer_to?.destination_channel]
-    const ids = new Set(channels.flatMap((one) => one?.id ?? []))
-    // Sorted, so that two events never wait for each other.
-    return ids.size === 0 ? [DEVICES] : [...ids].toSorted()
-  }
-
   return {
     run(event: AriEvent, work: () => Promise<void>): Promise<void> {
       return keysOf(event).reduceRight((next, key) => () => queue.run(key, next), work)()
@@ -24,4 +16,11 @@ export function createEventQueue() {
     /** Runs between two events of devices. */
     amongDevices: (work: () => Promise<void>): Promise<void> => queue.run(DEVICES, work),
   }
+}
+
+function keysOf({ channel, peer, referred_by, refer_to }: AriEvent): readonly string[] {
+  const channels = [channel ?? peer, referred_by?.source_channel, refer_to?.destination_channel]
+  const ids = new Set(channels.flatMap((one) => one?.id ?? []))
+  // Sorted, so that two events never wait for each other.
+  return ids.size === 0 ? [DEVICES] : [...ids].toSorted()
 }
