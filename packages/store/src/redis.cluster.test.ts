@@ -10,6 +10,7 @@ import {
   aDelivery,
   anEvent,
   aSubscription,
+  collect,
   eventually,
   type RedisServer,
   type RedisServers,
@@ -36,7 +37,6 @@ import { createTimerStore } from './state/timer-store.ts'
 import { createStatisticsStore } from './statistics/statistics-store.ts'
 import { matchOf } from './subscriptions/subscription-index.ts'
 import { createSubscriptionStore } from './subscriptions/subscription-store.ts'
-import { collect } from './subscriptions/testing/collect.ts'
 
 jest.setTimeout(120_000)
 const PATIENT = { timeoutMs: 60_000, intervalMs: 50 }
