@@ -4,6 +4,7 @@ import {
   createHeldLooks,
   createHeldStore,
   createLimitNotices,
+  createTenantParked,
   type HeldExcess,
 } from '@switchhook/store'
 import { aDelivery, aSubscription, silentLog } from '@switchhook/testkit'
@@ -99,7 +100,8 @@ function aWorker({ perSubscription, perTenant = 1_000, tenant = newSubscriptionI
 const deliveriesOf = (tenant: string, subscriptionId: SubscriptionId, count: number): Delivery[] =>
   Array.from({ length: count }, (_, i) => aDelivery({ tenant, subscriptionId, body: Buffer.from(`{"n":${i}}`) }))
 
-const parkedOf = async (id: SubscriptionId) => (await world.store.parked(id, { limit: 1_000 })).items
+const parkedOf = async (id: SubscriptionId) =>
+  (await createTenantParked(world.redis).page('acme', { subscriptionId: id, limit: 1_000, matches: () => true })).items
 
 test('beyond the limit, the deliveries that have been held for longest are parked with their body', async () => {
   const { hold, held, noticed } = aWorker({ perSubscription: 3 })

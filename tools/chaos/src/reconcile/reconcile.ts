@@ -17,7 +17,7 @@ import {
   type Post,
 } from './observation.ts'
 import { type Problem, problemsOf } from './problem.ts'
-import { checkStreams, countRepeated, eventsOf, nameOf, streamsOf } from './streams.ts'
+import { checkStreams, countRepeated, eventsOf, mayBeRecordedAgain, nameOf, streamsOf } from './streams.ts'
 
 export type Reconciliation = ReturnType<typeof reconcile>
 
@@ -86,7 +86,7 @@ export function reconcile(observation: Observation) {
       const of = byEvent.get(`${endpoint.name} ${event}`) ?? []
       const ids = new Set(of.map(({ deliveryId }) => deliveryId))
       // An event that Redis lost may be recorded again with the same time and number, but another event id.
-      if (ids.size > 1 && of.some(({ occurredAtMs }) => isRolledBack(lapses, occurredAtMs))) recordedAgain += 1
+      if (ids.size > 1 && of.some((one) => mayBeRecordedAgain(one, streams, lapses))) recordedAgain += 1
       else if (ids.size > 1) add('two deliveries of one event', `${event} at ${endpoint.name}, of ${occurrencesOf(of)}`)
       const end = endOf(endpoint, event, of)
       ends[end] += 1

@@ -1,3 +1,4 @@
+import { CallState } from '@switchhook/contracts'
 import type { Lapse, Observation, Post } from './observation.ts'
 import { reconcile } from './reconcile.ts'
 import { AGENT, observed, post } from './testing/sample-observation.ts'
@@ -43,6 +44,29 @@ test('accepts and counts an event that is recorded again under another id after 
   const { problems, recordedAgain } = reconcile(observed({ lapses: [ROLLED_BACK], posts: [post(), ...twice(11_000)] }))
   expect({ problems, recordedAgain }).toEqual({ problems: [], recordedAgain: 1 })
   expect(kindsOf({ posts: [post(), ...twice(6_000)] })).toEqual(['two deliveries of one event'])
+})
+
+/** A probe found a dial of long before, which the platform had not reported: one write has its beginning and its end. */
+const probedDial = (endAtMs: number, state: number = CallState.initiated): Post[] => [
+  leg(1, 1_000, {
+    deliveryId: `beginning, with the end at ${endAtMs}`,
+    content: { kind: 'leg', callId: 'c1', agentUri: AGENT, sequence: 1, state },
+  }),
+  leg(2, endAtMs, { isEnd: true }),
+]
+
+test('accepts the beginning of a dial of long before that is recorded again, with the next event whose write Redis lost', () => {
+  const posts = [post(), ...probedDial(11_000), ...probedDial(13_500)]
+  const { problems, recordedAgain } = reconcile(observed({ lapses: [ROLLED_BACK], posts }))
+  expect({ problems, recordedAgain }).toEqual({ problems: [], recordedAgain: 1 })
+})
+
+test.each<[string, Post[]]>([
+  ['its next event was recorded once', [...probedDial(11_000), ...probedDial(13_500).slice(0, 1)]],
+  ['it is no dial', [...probedDial(11_000, CallState.alerting), ...probedDial(13_500, CallState.alerting)]],
+  ['the write of its next event was not lost', [...probedDial(3_000), ...probedDial(5_000)]],
+])('reports the beginning of a leg of long before that was recorded twice if %s', (_name, posts) => {
+  expect(kindsOf({ posts: [post(), ...posts] })).toContain('two deliveries of one event')
 })
 
 test('reports a new event that reuses the id of a lost one, because the body of its delivery changes', () => {

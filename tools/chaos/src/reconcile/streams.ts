@@ -7,6 +7,8 @@ import {
   isInLapse,
   isInLostBroker,
   isNotice,
+  isRolledBack,
+  type Lapse,
   type Notice,
   type Observation,
   type Post,
@@ -127,6 +129,23 @@ export function checkStreams(observation: Observation, streams: Streams): Proble
     if (!hasEnded && !mayBeLost(observation, firstAtMs(stream))) problems.push({ kind: 'no end', what: name })
   }
   return problems
+}
+
+/**
+ * Whether a rollback of Redis may have lost the write of this event, so that it is recorded again under another id. An event is
+ * written when it occurs, except the beginning of a dial that the platform had not reported: the write of the leg's next event
+ * includes it, with the time of the dial (docs/architecture.md). If that write was lost, the number of the next event is used
+ * again as well.
+ */
+export function mayBeRecordedAgain(
+  { content, occurredAtMs }: Post,
+  streams: Streams,
+  lapses: readonly Lapse[],
+): boolean {
+  if (isRolledBack(lapses, occurredAtMs)) return true
+  if (content.kind !== 'leg' || content.sequence !== 1 || content.state !== CallState.initiated) return false
+  const next = streams.get(legOf(content))?.sequences.get(2) ?? new Set<number>()
+  return next.size > 1 && [...next].some((atMs) => isRolledBack(lapses, atMs))
 }
 
 /** Counts the numbers that more than one event has. */
