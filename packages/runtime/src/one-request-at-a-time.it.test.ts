@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { eventually } from '@switchhook/testkit'
@@ -108,12 +108,13 @@ test('the same requests, each sent after the answer to the one before, are all a
 
 test('an answer that has begun, and is read slowly, is sent to its end', async () => {
   const part = Buffer.alloc(1_000_000, 'a')
-  await serve(async (_request, response) => {
+  const writeSlowly = async (response: ServerResponse): Promise<void> => {
     response.write('begun')
     await once(server, 'upgrade')
     for (let n = 0; n < 20; n++) if (!response.write(part)) await once(response, 'drain')
     response.end('ended')
-  })
+  }
+  await serve((_request, response) => void writeSlowly(response))
   const answer = await send(REQUEST.repeat(2))
   expect(answer).toMatch(/begun[\s\S]*ended/)
   expect(answer.length).toBeGreaterThan(20 * part.length)
