@@ -1,6 +1,6 @@
+import { RealTimeMemory } from '@switchhook/conformance'
 import { EndReason, Unavailable } from '@switchhook/contracts'
 import { createDevices, PlatformUnavailable } from '@switchhook/platform'
-import { RealTimeMemory } from '@switchhook/platform/conformance'
 import { type PbxAgent, pbxAgents } from './agents.ts'
 import type { AriClient } from './ari/ari-client.ts'
 import type { AriChannel } from './ari/ari-model.ts'

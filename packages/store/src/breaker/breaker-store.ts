@@ -81,8 +81,8 @@ export function createBreakerStore(redis: Redis, options: { readonly failures: n
       return claimed === 1 ? probe : undefined
     },
     /** Gives a claim back whose POST was not made, so that the next delivery can be the probe. */
-    releaseProbe: (endpoint: Endpoint, probe: string): Promise<void> =>
-      runScript(redis, 'breaker/release-probe', [breakerKey(endpoint)], [probe]),
+    giveUpProbe: (endpoint: Endpoint, probe: string): Promise<void> =>
+      runScript(redis, 'breaker/give-up-probe', [breakerKey(endpoint)], [probe]),
     /** Counts a transient failure. Resolves to whether it starts a cool-down; one that asks for a pause always does. */
     async noteFailure(endpoint: Endpoint, probe: string | undefined, result: FailedResult = UNKNOWN): Promise<boolean> {
       const keys = [breakerKey(endpoint), coolDownsKey(endpoint)]

@@ -48,7 +48,7 @@ export type Breaker = ReturnType<typeof createBreaker>
  * @param scheduleOf bounds a pause: one that is longer than a last slot is postponed would park deliveries without an attempt
  */
 export function createBreaker(
-  store: Pick<BreakerStore, 'claimProbe' | 'releaseProbe' | 'noteFailure' | 'noteAnswer'>,
+  store: Pick<BreakerStore, 'claimProbe' | 'giveUpProbe' | 'noteFailure' | 'noteAnswer'>,
   maxAttemptMs: number,
   opened: (subscriptionId: string, pauseMs: number | undefined) => void,
   notices: OutageNotices,
@@ -61,7 +61,7 @@ export function createBreaker(
     /** Undefined: another worker makes the probe. */
     claimProbe: (delivery: Delivery): Promise<string | undefined> => store.claimProbe(delivery, maxAttemptMs),
     /** Lets another delivery be the probe, because this one is not sent now. */
-    releaseProbe: (delivery: Delivery, probe: string): Promise<void> => store.releaseProbe(delivery, probe),
+    giveUpProbe: (delivery: Delivery, probe: string): Promise<void> => store.giveUpProbe(delivery, probe),
     /** Whether a POST of this worker to the endpoint failed a moment ago, and none was answered since. Reads no store. */
     isFailing: ({ subscriptionId }: Delivery): boolean => failing.has(subscriptionId),
     note: async (delivery: Delivery, outcome: Outcome, { health, probe }: Before, isHung: boolean): Promise<void> => {

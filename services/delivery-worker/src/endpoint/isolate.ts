@@ -76,9 +76,6 @@ const TURN_PATIENCE_MS = 250
 /** The share of the turns that only first attempts may take, so that a backlog of retries never starves them. */
 const RESERVED_SHARE = 0.2
 
-/** The prefetch of a lane, in caps. Deliveries that need no turn pass through quickly, so it is more than one. */
-export const LANE_DEPTH = 4
-
 /** The lane of a subscription. Always the same, so that its deliveries form one queue. */
 export const laneOf = (subscription: SubscriptionId): number => crc32(subscription) % LANES
 
@@ -138,7 +135,7 @@ export function createIsolation(deps: IsolationDeps) {
     return waiter.promise.finally(() => clearTimeout(patience))
   }
 
-  function release(delivery: Delivery, turn: Turn): void {
+  function endTurn(delivery: Delivery, turn: Turn): void {
     const turns = turnsOf(delivery)
     turns.taken.delete(turn)
     // More than one may go: the answer of this delivery may have added a turn.
@@ -197,7 +194,7 @@ export function createIsolation(deps: IsolationDeps) {
         await work(found)
       } finally {
         share.ended(delivery)
-        if (turn !== undefined) release(delivery, turn)
+        if (turn !== undefined) endTurn(delivery, turn)
       }
     },
     /** Adapts the turns and the places of an endpoint to the result of a POST. Call it within the work of the delivery. */

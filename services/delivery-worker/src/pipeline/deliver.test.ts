@@ -475,7 +475,7 @@ describe('deliver', () => {
       const released: unknown[] = []
       const breaker = aBreaker({
         claimProbe: async () => 'the probe',
-        releaseProbe: async ({ deliveryId }, probe) => void released.push([deliveryId, probe]),
+        giveUpProbe: async ({ deliveryId }, probe) => void released.push([deliveryId, probe]),
       })
       const { deliver, steps } = aWorld(ok, { admit: admitIn('probing'), breaker, post: async () => withheld })
       const due = aDelivery()
@@ -491,7 +491,7 @@ describe('deliver', () => {
       const released: unknown[] = []
       const breaker = aBreaker({
         claimProbe: async () => 'the probe',
-        releaseProbe: async (_delivery, probe) => {
+        giveUpProbe: async (_delivery, probe) => {
           released.push(probe)
           await release()
         },

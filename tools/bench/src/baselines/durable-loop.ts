@@ -18,7 +18,8 @@ interface LoopOptions {
  */
 export async function openDurableLoop(options: BaselineOptions, { packed, workers: count, records }: LoopOptions) {
   const { stack, defer, channel, url, perEvent, eventsPerMessage } = options
-  const [events, deliveries] = [`bench.loop-${packed}.events`, `bench.loop-${packed}.deliveries`] as const
+  const name = `bench.loop-${packed}${records ? '' : '-without-records'}`
+  const [events, deliveries] = [`${name}.events`, `${name}.deliveries`] as const
   const quorum = { durable: true, arguments: { 'x-queue-type': 'quorum' } }
   for (const queue of [events, deliveries]) {
     await channel.assertQueue(queue, quorum)
@@ -33,9 +34,11 @@ export async function openDurableLoop(options: BaselineOptions, { packed, worker
   const write = (bodies: readonly string[]): void =>
     void channel.sendToQueue(events, Buffer.from(bodies.join('\n')), { persistent: true })
   return {
+    /** Its queue of events. */
+    queue: events,
     processes: {
-      workers: workers.map(({ pid }) => pid),
       fanout: [fanout.pid],
+      workers: workers.map(({ pid }) => pid),
       ...pidsOf(stack, 'rabbitmq', 'redis'),
     },
     /** Publishes one event without waiting for its confirm. */

@@ -12,7 +12,7 @@ import { agentUri } from './commands.ts'
 export const WARM_UP_MS = 5_000
 const RUNS = 3
 /** Of the clients of the presence commands. */
-const CONNECTIONS = 32
+export const CONNECTIONS = 32
 /** A pause. The message of a presence command differs each time, so each causes an event. */
 const STATUS_CODE = 66
 
@@ -45,6 +45,9 @@ export async function openSides(bench: Bench) {
     (perSecond: number, forMs: number): Promise<Spread> =>
       observeLatency(endpoints, perSecond, forMs, send)
   return {
+    /** What a further side needs. */
+    side,
+    loop,
     event: side((n) => publishEvent(channel, 'call.status', timedData(n))),
     presence: side((n) =>
       api.post(`/api/v1/voice/agents/${agentUri(n)}/presence`, {

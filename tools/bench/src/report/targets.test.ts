@@ -49,6 +49,9 @@ const pull = (p99Ms: number, receivedPerSecond: number) => ({
   beside: spread(4, p99Ms),
   receivedPerSecond,
 })
+const moderate = (p99Ms: number, apiUs: number) => ({
+  loads: [{ perSecond: 300, ours: spread(5, p99Ms), hops: spread(2, 4), costUs: { api: apiUs, rabbitmq: 1_000 } }],
+})
 const neighbours = (beforeRatio: number, steadyRatio: number) => ({ ours: { beforeRatio, steadyRatio } })
 
 test.each<[string, FigureName, unknown, readonly string[]]>([
@@ -66,6 +69,19 @@ test.each<[string, FigureName, unknown, readonly string[]]>([
   ['a late median', 'latency', latency(spread(3.1, 12), spread(1.4, 4)), ['not met', 'not met', 'met']],
   ['a late end', 'latency', latency(spread(3, 12.1), spread(1.4, 4)), ['not met', 'not met', 'met']],
   ['a slow command', 'latency', latency(spread(3, 12), spread(1.4, 4.1)), ['met', 'met', 'not met']],
+  ['a command at moderate load', 'moderate', moderate(10, 2_000), Array(6).fill('met')],
+  [
+    'a late command at moderate load',
+    'moderate',
+    moderate(10.1, 2_000),
+    ['met', 'met', 'not met', 'met', 'met', 'met'],
+  ],
+  [
+    'a costly command at moderate load',
+    'moderate',
+    moderate(10, 2_010),
+    ['met', 'met', 'met', 'not met', 'met', 'met'],
+  ],
   ['neighbours', 'noisy', { few: neighbours(1.1, 1), many: neighbours(1, 1.1) }, ['met']],
   ['neighbours that suffer when many hang', 'noisy', { few: neighbours(1, 1), many: neighbours(1, 1.2) }, ['not met']],
   ['neighbours of limits', 'limited', { ratio: 1.1 }, ['met']],

@@ -1,6 +1,7 @@
 import { BASELINES, ratioTo, type Workload } from '../figures/deliveries.ts'
 import { toHops } from '../figures/latency.ts'
 import { slowdownOf } from '../figures/listeners.ts'
+import type { Load } from '../figures/moderate.ts'
 import type { FigureName, Figures } from '../figures.ts'
 import { round, sum } from '../measure/statistics.ts'
 import type { Results } from './results.ts'
@@ -187,8 +188,6 @@ export function compareWithTargets(results: Results): readonly TargetRow[] {
 }
 
 const only = (...values: readonly number[]): Measured => ({ '': values })
-
-type Load = Figures['moderate']['loads'][number]
 
 const at = (perSecond: number, loads: readonly Load[], valuesOf: (load: Load) => readonly number[]): Measured =>
   Object.fromEntries(loads.flatMap((load) => (load.perSecond === perSecond ? [['', valuesOf(load)]] : [])))

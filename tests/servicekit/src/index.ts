@@ -1,0 +1,7 @@
+export { type CheckedClient, createCheckedClient } from './checked-client.ts'
+export { attemptOf, logFanOut, loggedEvent, newDelivery, waitingUntil } from './deliveries.ts'
+export { type EventStream, openEventStream } from './event-stream.ts'
+export { aReport } from './report.ts'
+export { type Surroundings, startSurroundings } from './surroundings.ts'
+export { takeEvents } from './take-events.ts'
+export { startWorkerStub, type WorkerStub } from './worker-stub.ts'
