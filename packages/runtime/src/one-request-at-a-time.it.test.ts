@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { eventually } from '@switchhook/testkit'
 import fc from 'fast-check'
@@ -74,7 +75,7 @@ test.each([
   ['without Host', 'GET / HTTP/1.1\r\n\r\n'],
   ['with an unknown Expect', 'GET / HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\n\r\n'],
   ['that expect 100-continue', 'POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\nx'],
-  ['for an upgrade', 'GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'],
+  ['for an upgrade', 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close, Upgrade\r\nUpgrade: websocket\r\n\r\n'],
   ['with a body', `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${REQUEST.length}\r\n\r\n${REQUEST}`],
   ['in chunks', `POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nGET /\r\n0\r\n\r\n`],
 ])('of requests %s that are sent ahead, too, only the first is answered', async (_which, request) => {
@@ -203,4 +204,35 @@ test('requests arrive whole, however the bytes are cut', async () => {
     ),
     { numRuns: 30 },
   )
+})
+
+describe('an answer before the end of the body', () => {
+  const early: RequestListener = (_request, response) => void response.end('answered')
+  const errors: unknown[] = []
+  const clientError = (error: Error, socket: Duplex): void => {
+    errors.push(error)
+    socket.destroy()
+  }
+  const noted = (request: RequestListener): Server => oneRequestAtATime({}, { request, clientError })
+
+  test('is read whole by a client that sends first; what follows in chunks is not parsed', async () => {
+    await serve(early, noted)
+    const body = `1\r\nx\r\n`.repeat(1_000_000)
+    const answer = await send(`POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${body}no chunk`)
+    expect(answer).toMatch(/^HTTP\/1\.1 200 OK[\s\S]*answered$/)
+    expect(errors).toEqual([])
+    expect({ started, begun }).toEqual({ started: 1, begun: 1 })
+  })
+
+  test('keeps the connection of a request with a length', async () => {
+    await serve(early, noted)
+    const socket = open()
+    for (let n = 0; n < 3; n++) {
+      socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n')
+      await once(socket, 'data')
+      socket.write('x')
+    }
+    expect(started).toBe(3)
+    socket.destroy()
+  })
 })

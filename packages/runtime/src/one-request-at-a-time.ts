@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { startDeadline } from './deadline.ts'
 
 /** An import of this module would load all of Node's `fetch` at start, for its re-exports: a fifth of a service's start. */
 const { createServer, IncomingMessage: NodeRequest } = process.getBuiltinModule('node:http')
@@ -21,6 +22,9 @@ interface InProgress {
   /** The client has sent more, without awaiting the answer. */
   isFollowed: boolean
 }
+
+/** Time for a client to send the rest of a body that was answered before its end. */
+const REST_MS = 5_000
 
 /** Where Node listens to a connection for an answer in progress, until the connection is upgraded. */
 const EVENTS_OF_ANSWERS = ['drain', 'timeout', 'error', 'close'] as const
@@ -60,6 +64,9 @@ export function oneRequestAtATime(options: ServerOptions, listeners: ServerListe
     const current: InProgress = { response, isFollowed: false }
     connections.set(socket, current)
     response.once('close', () => {
+      const hasChunksLeft = !request.complete && request.headers['transfer-encoding'] !== undefined
+      // Stays among the connections, so that no further request of it begins.
+      if (hasChunksLeft && !current.isFollowed) return discardRest(socket)
       connections.delete(socket)
       if (current.isFollowed) socket.destroySoon()
     })
@@ -87,6 +94,18 @@ export function oneRequestAtATime(options: ServerOptions, listeners: ServerListe
     })
   }
   return server
+}
+
+/**
+ * Ends a connection whose client still sends a chunked body. To parse chunks of one byte costs far more than to read them. A
+ * client may read the answer only after it has sent all, so the rest is read.
+ */
+function discardRest(socket: Socket): void {
+  // The first listener is Node's parser.
+  socket.removeAllListeners('data').on('data', () => {})
+  socket.end()
+  const deadline = startDeadline(REST_MS, () => socket.destroy())
+  socket.once('close', () => deadline.stop())
 }
 
 /** @returns adds those listeners again that were removed meanwhile */

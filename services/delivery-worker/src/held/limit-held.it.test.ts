@@ -1,4 +1,5 @@
 import { type Delivery, newSubscriptionId, type SubscriptionId, Unavailable } from '@switchhook/contracts'
+import { type OpenedStore, RETENTION, useStore } from '@switchhook/servicekit'
 import {
   createDeliveryStore,
   createHeldLooks,
@@ -10,7 +11,6 @@ import {
 import { aDelivery, aSubscription, silentLog } from '@switchhook/testkit'
 import { createPipeline } from '../pipeline/deliver.ts'
 import { anAdmission, HEALTHY, heldParts, pipelineDeps } from '../testing/delivering.ts'
-import { type OpenedStore, RETENTION, useStore } from '../testing/use-store.ts'
 import { createLookAtHeld } from './look-at-held.ts'
 import { createParkExcess } from './park-excess.ts'
 
