@@ -28,7 +28,7 @@ import { HISTORY_MS, KEPT_PERIODS } from './cool-down-history.ts'
  * recent       both notes                 the last 2 N results since one hung, oldest first: `h` hung, `.` any other
  * openedAt     note-failure               start of the cool-down
  * openUntil    note-failure               end of the cool-down; absent while closed
- * probe        claim-probe                the probe's claim; a new cool-down removes it, and so does release-probe
+ * probe        claim-probe                the probe's claim; a new cool-down removes it, and so does give-up-probe
  * probedAt     claim-probe                start of the probe's lease
  * probeUntil   claim-probe                end of the probe's lease; then another worker may claim it
  * paused       note-failure               present if the endpoint asked for this cool-down

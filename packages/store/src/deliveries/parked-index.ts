@@ -3,7 +3,7 @@ import { parkedExtrasKey, parkedKey, parkedLimitKey } from '../keys.ts'
 import { isoTime, type ScoredEntry } from '../paging.ts'
 import { type Redis, runScript } from '../redis/redis.ts'
 import type { StoredRecord } from './delivery-record.ts'
-import { extraUnitsOf } from './units-of.ts'
+import { extraUnitsOf } from './tenant-sizes.ts'
 
 /** The name of an entry includes the run, so that the end of one run never removes the entry of the next. */
 type ParkedRun = Pick<Delivery, 'deliveryId' | 'subscriptionId' | 'run'>

@@ -8,14 +8,8 @@ import type { EndpointState } from './recent-looks.ts'
 /*
  * The worker's side of the circuit breaker, whose states are in packages/store/src/breaker/breaker-store.ts. While it is open,
  * a delivery that falls due uses up its slot, and a last slot is postponed. While it is probing, so do all but the probe.
- *
- * The `Retry-After` of a 429 or 503 opens the breaker for that time, however many failures came before. Only the answer to
- * its probe ends such a pause.
- *
- * A 2xx and a rejection (a 4xx, for example) both show that the endpoint works, so both close the breaker. An answer to a
- * POST that began before the breaker opened also closes it. A failure of such a POST changes nothing.
- *
- * A failure of the operator's proxy says nothing about the endpoint. The breaker ignores it; a probe that met it lapses.
+ * A rejection (a 4xx, for example) shows that the endpoint works, as a 2xx does. A failure of the operator's proxy says nothing
+ * about the endpoint; a probe that met it lapses.
  */
 
 /** The state of an endpoint when its POST began. */

@@ -83,11 +83,9 @@ export const laneOf = (subscription: SubscriptionId): number => crc32(subscripti
  * Bounds the concurrent deliveries of each subscription, so that one slow endpoint cannot occupy the worker, and the hanging
  * POSTs of each tenant (tenant-share.ts), so that many of them cannot either.
  *
- * Each subscription has `turns.least` turns per worker, and more while its endpoint answers quickly. A delivery that finds
- * none free waits a moment and then moves, once, to a lane. The deliveries of an endpoint that has let a POST hang lately
- * move there at once, even if it answers other POSTs in between, so that its circuit breaker stays closed. Lanes are consumed
- * at the pace of their subscriptions. A deferred delivery therefore costs one publish and one more delivery by the broker,
- * however long it waits, and it delays only its own lane.
+ * A delivery that finds no turn free waits a moment and then moves, once, to a lane. The deliveries of an endpoint that has let a
+ * POST hang lately move there at once, even if it answers other POSTs in between, so that its circuit breaker stays closed. A
+ * deferred delivery costs one publish and one more delivery by the broker, however long it waits, and delays only its own lane.
  */
 export function createIsolation(deps: IsolationDeps) {
   const { turns: limits, patienceMs = TURN_PATIENCE_MS, publishToLane, movedToLane, nowMs } = deps

@@ -1,11 +1,11 @@
 import { type Attempt, type Delivery, type Outcome, Unavailable } from '@switchhook/contracts'
 import { MAX_HOLD_MS } from '@switchhook/messaging'
+import { anAttempt } from '@switchhook/servicekit'
 import type { DeliveryRecord } from '@switchhook/store'
-import { eventually } from '@switchhook/testkit'
+import { aDelivery, eventually } from '@switchhook/testkit'
 import type { Source } from '../endpoint/isolate.ts'
 import type { Withheld } from '../policy/decide.ts'
 import { notifyAll } from '../reporting/listener.ts'
-import { aDelivery, anAttempt } from '../testing/deliveries.ts'
 import {
   aBreaker,
   admitIn,

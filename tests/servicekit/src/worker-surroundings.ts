@@ -2,7 +2,9 @@ import { join } from 'node:path'
 import type { InstallationId, Subscription } from '@switchhook/contracts'
 import { type Broker, openBroker, serviceTopology } from '@switchhook/messaging'
 import { createSubscriptionStore, openRedis } from '@switchhook/store'
+import { repository } from '@switchhook/test-servers'
 import {
+  aSubscription,
   type ServiceProcess,
   silentLog,
   startReceiver,
@@ -10,22 +12,21 @@ import {
   testBroker,
   testRedis,
 } from '@switchhook/testkit'
-import { aSubscription } from './deliveries.ts'
 
-export type Surroundings = Awaited<ReturnType<typeof startSurroundings>>
+export type WorkerSurroundings = Awaited<ReturnType<typeof startWorkerSurroundings>>
 
 /** Gives each test of a file surroundings of its own. Call it at the top of the file; `started` is called before each test. */
-export function useSurroundings(started: (surroundings: Surroundings) => void): void {
-  let surroundings: Surroundings
+export function useWorkerSurroundings(started: (surroundings: WorkerSurroundings) => void): void {
+  let surroundings: WorkerSurroundings
   beforeEach(async () => {
-    surroundings = await startSurroundings()
+    surroundings = await startWorkerSurroundings()
     started(surroundings)
   })
   afterEach(() => surroundings.close())
 }
 
 /** Everything around a worker, for real: RabbitMQ, Redis and a receiver. */
-async function startSurroundings() {
+async function startWorkerSurroundings() {
   const [rabbit, redisServer, receiver] = await Promise.all([testBroker(), testRedis(), startReceiver()])
   const redis = await openRedis({ url: redisServer.redisUrl, log: silentLog, name: 'test' })
   const workers: ServiceProcess[] = []
@@ -38,7 +39,7 @@ async function startSurroundings() {
     receiver,
     /** Starts a worker in its own process. It may contact the receiver. */
     startWorker: async (env?: Readonly<Record<string, string>>): Promise<ServiceProcess> => {
-      const worker = await startServiceProcess(join(import.meta.dirname, '../main.ts'), {
+      const worker = await startServiceProcess(join(repository, 'services/delivery-worker/src/main.ts'), {
         AMQP_URL: rabbit.amqpUrl,
         REDIS_URL: redisServer.redisUrl,
         WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',

@@ -1,9 +1,6 @@
 import { type Attempt, type Delivery, envelopesOf, type Subscription } from '@switchhook/contracts'
 import { aDelivery } from '@switchhook/testkit'
 
-export { aSubscription } from '@switchhook/testkit'
-export { aDelivery }
-
 /** The first message of a delivery to this subscription. */
 export const aDeliveryTo = ({ id, tenant, url }: Pick<Subscription, 'id' | 'tenant' | 'url'>): Delivery =>
   aDelivery({ subscriptionId: id, tenant, url })
