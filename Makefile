@@ -110,7 +110,7 @@ chart: $(INSTALLED) ## render the Helm chart into infra/helm/rendered and write 
 # The links of the rules are relative to the repository: an alert needs the address at which you publish docs.
 alerts: ## print the alert rules with full links to the runbook (RUNBOOKS=<url of the folder docs>)
 	@test -n '$(RUNBOOKS)' || { echo 'set RUNBOOKS to the URL at which you publish the folder docs'; exit 1; }
-	@sed 's|runbook_url: docs/|runbook_url: $(patsubst %/,%,$(RUNBOOKS))/|' infra/monitoring/alerts.yml
+	@sed 's|runbook_url: docs/|runbook_url: $(patsubst %/,%,$(RUNBOOKS))/|' infra/helm/switchhook/files/alerts.yml
 
 pictures: build ## take the pictures of docs/console.md in a real Chromium (needs pngquant)
 	@PICTURES=$(CURDIR)/docs/images/console jest screens --selectProjects browser-long --maxWorkers=1

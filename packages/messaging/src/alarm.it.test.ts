@@ -1,10 +1,15 @@
 import { Unavailable } from '@switchhook/contracts'
 import { answerWithin } from '@switchhook/runtime'
-import { brokerAlarm, eventually, type TestBroker, testBroker } from '@switchhook/testkit'
+import {
+  brokerAlarm,
+  eventually,
+  openQueueObserver,
+  type QueueObserver,
+  recordingLog,
+  type TestBroker,
+  testBroker,
+} from '@switchhook/testkit'
 import { type Broker, openBroker } from './broker.ts'
-import { Gate } from './testing/gate.ts'
-import { type Observer, openObserver } from './testing/observer.ts'
-import { recordingLog } from './testing/recording.ts'
 import { publishEvents, sampleDelivery, sampleEvent } from './testing/samples.ts'
 import { Queue, serviceTopology } from './topology/topology.ts'
 
@@ -12,7 +17,7 @@ const alarm = brokerAlarm()
 const whenOurs = alarm === undefined ? describe.skip : describe
 
 let server: TestBroker
-let observer: Observer
+let observer: QueueObserver
 let broker: Broker
 
 /** Longer than any of these tests: an earlier rejection did not wait for the confirm. */
@@ -20,7 +25,7 @@ const CONFIRM_TIMEOUT_MS = 30_000
 
 beforeEach(async () => {
   server = await testBroker()
-  observer = await openObserver(server.amqpUrl)
+  observer = await openQueueObserver(server.amqpUrl)
   broker = await openBroker({
     url: server.amqpUrl,
     topology: serviceTopology([100]),
@@ -64,14 +69,14 @@ whenOurs('while the broker that this run has started has an alarm', () => {
   test('messages in flight can be acknowledged, and messages to be published wait and are not lost', async () => {
     const events = Array.from({ length: 20 }, () => sampleEvent())
     await publishEvents(broker, events)
-    const raised = new Gate()
+    const raised = Promise.withResolvers<void>()
     const needsPublishing = new Set<string>()
     const acked: string[] = []
     const consumer = await broker.consume({
       queue: Queue.fanoutEvents,
       parse: ({ messageId }) => messageId ?? '',
       handle: async (id) => {
-        await raised.opened
+        await raised.promise
         if (needsPublishing.has(id)) await broker.publishDelivery(sampleDelivery())
         acked.push(id)
       },
@@ -81,7 +86,7 @@ whenOurs('while the broker that this run has started has an alarm', () => {
     for (const { eventId } of events.slice(0, 10)) needsPublishing.add(eventId)
     await eventually(async () => expect(await observer.ready(Queue.fanoutEvents)).toBe(0))
     await alarm?.raise('memory')
-    raised.open()
+    raised.resolve()
     await eventually(() => expect(acked).toHaveLength(10))
     await eventually(() => expect(consumer.inFlight()).toBe(10))
     await alarm?.clear()

@@ -1,8 +1,15 @@
 import { parseEvent, Unavailable, Unparsable } from '@switchhook/contracts'
-import { eventually, startTcpProxy, type TcpProxy, type TestBroker, testBroker } from '@switchhook/testkit'
+import {
+  eventually,
+  type RecordingMetrics,
+  recordingLog,
+  recordingMetrics,
+  startTcpProxy,
+  type TcpProxy,
+  type TestBroker,
+  testBroker,
+} from '@switchhook/testkit'
 import { type Broker, type BrokerOptions, openBroker } from './broker.ts'
-import { Gate } from './testing/gate.ts'
-import { type RecordingMetrics, recordingLog, recordingMetrics } from './testing/recording.ts'
 import { publishEvents, sampleDelivery, sampleEvent } from './testing/samples.ts'
 import { Queue, serviceTopology } from './topology/topology.ts'
 
@@ -63,17 +70,17 @@ test('each publish counts once: as confirmed, or as failed with its reason', asy
 
 test('gauges show the messages in flight and the paused consumers', async () => {
   const broker = await open()
-  const [away, back] = [new Gate(), new Gate()]
+  const [away, back] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   let isAway = true
   const consumer = await broker.consume({
     queue: Queue.fanoutEvents,
     parse: ({ content }) => parseEvent(content),
     handle: async () => {
-      await away.opened
+      await away.promise
       if (isAway) throw new Unavailable('redis', 'Redis is away')
     },
     concurrency: 5,
-    recovered: () => back.opened,
+    recovered: () => back.promise,
   })
   await publishEvents(
     broker,
@@ -82,11 +89,11 @@ test('gauges show the messages in flight and the paused consumers', async () => 
   await eventually(() => expect(meters.value('switchhook_messages_in_hand')).toBe(3))
   expect(meters.value('switchhook_consumers_paused')).toBe(0)
 
-  away.open()
+  away.resolve()
   await eventually(() => expect(meters.value('switchhook_consumers_paused')).toBe(1))
   expect(meters.value('switchhook_consumer_pauses_total')).toBe(1)
   isAway = false
-  back.open()
+  back.resolve()
   await eventually(() => expect(meters.value('switchhook_messages_in_hand')).toBe(0))
   expect(meters.value('switchhook_consumers_paused')).toBe(0)
   await consumer.drain()

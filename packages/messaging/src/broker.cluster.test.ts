@@ -4,10 +4,10 @@ import {
   type BrokerNode,
   eventually,
   type Management,
+  recordingLog,
   startBrokerCluster,
 } from '@switchhook/testkit'
 import { type Broker, openBroker } from './broker.ts'
-import { recordingLog } from './testing/recording.ts'
 import { sampleDelivery } from './testing/samples.ts'
 import { dueQueues, Queue, serviceTopology } from './topology/topology.ts'
 

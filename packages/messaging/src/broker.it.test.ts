@@ -1,11 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { parseDelivery, parseEvent, Unavailable } from '@switchhook/contracts'
-import { eventually, stall, startTcpProxy, type TcpProxy, type TestBroker, testBroker } from '@switchhook/testkit'
+import {
+  eventually,
+  openQueueObserver,
+  type RecordingLog,
+  recordingLog,
+  stall,
+  startTcpProxy,
+  type TcpProxy,
+  type TestBroker,
+  testBroker,
+} from '@switchhook/testkit'
 import { type Broker, type BrokerOptions, openBroker } from './broker.ts'
 import { openLink } from './link/link.ts'
 import type { IncomingMessage } from './message/incoming-message.ts'
-import { openObserver } from './testing/observer.ts'
-import { type RecordingLog, recordingLog } from './testing/recording.ts'
 import { publishEvents, sampleDelivery, sampleEvent } from './testing/samples.ts'
 import { countShards } from './topology/count-shards.ts'
 import {
@@ -281,7 +289,7 @@ describe('with several shards', () => {
   })
 
   test('a shard behind a gap is counted too', async () => {
-    const observer = await openObserver(server.amqpUrl)
+    const observer = await openQueueObserver(server.amqpUrl)
     const options = { url: server.amqpUrl, log, name: 'test', namesOf: dueQueues }
     await open({ topology: serviceTopology([], { deliveryShards: 5 }) })
     for (const queue of ['delivery.due.1', 'delivery.due.3']) await observer.channel.deleteQueue(queue)

@@ -165,7 +165,7 @@ export async function openBroker({
     publishBackloggedPacket: (packet: readonly Delivery[]) =>
       publish(deliveryPacketMessage(packet, Queue.backlogPackets)),
     /** For an immediate attempt of a delivery that leaves its packet. @param queue by default its due queue */
-    publishPacked: (
+    publishUnpacked: (
       delivery: PackedDelivery,
       queue = dueQueueFor(String(delivery.headers['sh-subscription-id']), shards.deliveries),
     ) => publish(packedDeliveryMessage(delivery, queue)),

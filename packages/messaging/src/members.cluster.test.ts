@@ -1,6 +1,12 @@
-import { type BrokerCluster, canGrowQueues, eventually, type Management, startBrokerCluster } from '@switchhook/testkit'
+import {
+  type BrokerCluster,
+  canGrowQueues,
+  eventually,
+  type Management,
+  recordingLog,
+  startBrokerCluster,
+} from '@switchhook/testkit'
 import { type Broker, openBroker } from './broker.ts'
-import { recordingLog } from './testing/recording.ts'
 import { sampleDelivery } from './testing/samples.ts'
 import { serviceTopology } from './topology/topology.ts'
 

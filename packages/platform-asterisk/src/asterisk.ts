@@ -13,7 +13,6 @@ import {
   PlatformUnavailable,
   type Surroundings,
 } from '@switchhook/platform'
-import { createKeyedQueue } from '@switchhook/runtime'
 import { carryOut } from './actions/carry-out.ts'
 import { createTalk } from './actions/talk.ts'
 import { pbxAgents, provisioned } from './agents.ts'
@@ -23,6 +22,7 @@ import { isApplicationName, MARK_VARIABLE } from './ari/channel-mark.ts'
 import { reach } from './ari/read-calls.ts'
 import { type PbxEvent, translateEvent } from './ari/translate-event.ts'
 import type { AsteriskSettings } from './asterisk-config.ts'
+import { createEventQueue } from './event-queue.ts'
 import { createHandler } from './handle-event.ts'
 import { createLeftovers, type UnknownChannels } from './leftovers/leftovers.ts'
 import { createLink, type LinkState } from './link.ts'
@@ -52,7 +52,6 @@ export interface AsteriskPlatform extends Platform {
   kill(): Promise<void>
 }
 
-const DEVICES = 'devices'
 /** Q.850. In SIP 503. */
 const CONGESTION = '42'
 /** Asterisk's answer for a variable that is not set. */
@@ -78,8 +77,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
   let listener: PlatformListener | undefined
   const stopping = new AbortController()
   let ending: Promise<void> | undefined
-  /** The events of one channel are handled in their order, and so are those of all devices. */
-  const events = createKeyedQueue()
+  const events = createEventQueue()
   const underWay = new Set<Promise<unknown>>()
 
   const talk = createTalk(ari, deps.manager)
@@ -114,7 +112,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     removeLeftovers: createLeftovers({ ...deps, ari, store }),
     onError,
     handle,
-    amongDevices: (work) => events.run(DEVICES, work),
+    amongDevices: events.amongDevices,
   })
   const link = createLink({
     server,
@@ -129,7 +127,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
       later(YOUNG_MS, () => reconcile.all())
       return track(reconcile.all())
     },
-    onEvent: (event) => background(events.run((event.channel ?? event.peer)?.id ?? DEVICES, () => onEvent(event))),
+    onEvent: (event) => background(events.run(event, () => onEvent(event))),
   })
 
   /** An event that cannot be stored now is repeated: Asterisk does not send it again, and its lists have no end reason. */
@@ -238,7 +236,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     findAgent: async (tenant, agentUri) => {
       const agent = agents.find(tenant, agentUri)
       if (agent?.answer !== 'connected') return agent && provisioned(agent)
-      const isOpen = (await lines.channelOf(tenant, agentUri)) !== null
+      const isOpen = (await lines.channelOf(tenant, agentUri)) !== undefined
       return { ...provisioned(agent), remoteAnswer: isOpen }
     },
     listAgents: createAgentList(deps.agents.map(provisioned)),

@@ -59,7 +59,7 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
     if (session === undefined) return
     const agent = lines.agentOf(session)
     if (agent === undefined) await sessions.apply(session.tenant, session.sessionId, input)
-    else await lines.apply(agent, channel.id, input)
+    else await lines.apply(agent, input)
     // Last: an event that could not be stored is handled again.
     if (input.kind === 'gone') arrived.delete(channel.id)
   }

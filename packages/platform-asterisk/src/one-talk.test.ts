@@ -1,6 +1,6 @@
+import { RealTimeMemory } from '@switchhook/conformance'
 import { type CallId, CallState, newCallId, newCommandId } from '@switchhook/contracts'
 import { createOneTalk } from '@switchhook/platform'
-import { RealTimeMemory } from '@switchhook/platform/conformance'
 import { beginArrival } from './session/begin.ts'
 import type { Input } from './session/input.ts'
 import { createSessionStore } from './store/session-store.ts'

@@ -14,6 +14,9 @@ export interface OpenLinesDeps extends Pick<Surroundings, 'liveCalls' | 'now'> {
 
 export type OpenLines = ReturnType<typeof createOpenLines>
 
+/** The call that is on the line, those that wait for it, and those that ring. */
+const CONCERNS_CALLS: readonly Input['kind'][] = ['gone', 'end-asked', 'phone-holds', 'phone-resumes']
+
 const sessionOf = ({ tenant, agentUri }: PbxAgent): SessionName => lineSession(tenant, agentUri)
 
 /** The lines of agents with `answer: connected`, who open them at the phone and keep them open between calls. */
@@ -36,13 +39,6 @@ export function createOpenLines({ agents, sessions, liveCalls, now }: OpenLinesD
     return undefined
   }
 
-  async function concerned(agent: PbxAgent, channelId: string, { kind }: Input): Promise<readonly SessionName[]> {
-    if (kind === 'gone' || kind === 'end-asked') return callsOf(agent)
-    if (kind !== 'phone-holds' && kind !== 'phone-resumes') return []
-    const call = await callOn(agent, channelId)
-    return call === undefined ? [] : [call]
-  }
-
   const channelsOf = async (agent: PbxAgent): Promise<readonly Channel[]> =>
     (await sessions.find(agent.tenant, sessionOf(agent).sessionId))?.channels ?? []
 
@@ -54,11 +50,11 @@ export function createOpenLines({ agents, sessions, liveCalls, now }: OpenLinesD
       const agent = bySession.get(sessionId)
       return agent?.tenant === tenant ? agent : undefined
     },
-    /** The line's channel; null: it is closed, or the agent has none. */
-    async channelOf(tenant: Tenant, agentUri: string): Promise<string | null> {
+    /** The line's channel; undefined: it is closed, or the agent has none. */
+    async channelOf(tenant: Tenant, agentUri: string): Promise<Channel | undefined> {
       const agent = agents.find(tenant, agentUri)
-      if (agent?.answer !== 'connected') return null
-      return (await channelsOf(agent)).find(({ state, isLeaving }) => state === 'up' && !isLeaving)?.id ?? null
+      if (agent?.answer !== 'connected') return undefined
+      return (await channelsOf(agent)).find(({ state, isLeaving }) => state === 'up' && !isLeaving)
     },
     /** The agent has a line, which may not be answered yet. */
     isOpen: async (agent: PbxAgent): Promise<boolean> => (await channelsOf(agent)).some(isLive),
@@ -68,9 +64,9 @@ export function createOpenLines({ agents, sessions, liveCalls, now }: OpenLinesD
       const isKnown = await sessions.apply(line.tenant, line.sessionId, opens)
       if (!isKnown) await sessions.begin(beginLine(line, opens, now()))
     },
-    /** Applies an event of the line's channel to the line and to the calls that it concerns. */
-    async apply(agent: PbxAgent, channelId: string, input: Input): Promise<void> {
-      const calls = await concerned(agent, channelId, input)
+    /** Applies an event of the line's channel to the line and, if it concerns them, to the agent's calls. */
+    async apply(agent: PbxAgent, input: Input): Promise<void> {
+      const calls = CONCERNS_CALLS.includes(input.kind) ? await callsOf(agent) : []
       for (const { tenant, sessionId } of [sessionOf(agent), ...calls]) await sessions.apply(tenant, sessionId, input)
     },
   }

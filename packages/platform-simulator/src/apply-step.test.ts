@@ -1,3 +1,4 @@
+import { createObserver } from '@switchhook/conformance'
 import { type CallId, CallState, newCallId, uuidV5 } from '@switchhook/contracts'
 import {
   beginDial,
@@ -10,7 +11,6 @@ import {
   type ScheduledStep,
   type StepResult,
 } from '@switchhook/platform'
-import { createObserver } from '@switchhook/platform/conformance'
 import fc from 'fast-check'
 import { applyStep } from './apply-step.ts'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createObserver, VirtualStorage } from '@switchhook/conformance'
 import { CallState } from '@switchhook/contracts'
-import { createObserver, VirtualStorage } from '@switchhook/platform/conformance'
 import fc from 'fast-check'
 import { provisionAgents } from './agents.ts'
 import { parseScenario, planCall, type Scenario } from './scenario.ts'

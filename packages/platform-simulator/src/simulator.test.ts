@@ -1,6 +1,6 @@
+import { createObserver, describePlatform, VirtualStorage } from '@switchhook/conformance'
 import { type CallId, CallState, CommandNumber, newCallId, newCommandId, Unavailable } from '@switchhook/contracts'
 import { PlatformUnavailable } from '@switchhook/platform'
-import { createObserver, describePlatform, VirtualStorage } from '@switchhook/platform/conformance'
 import { ALICE, BOB, CAROL, openSimulator } from './testing/open-simulator.ts'
 
 test('the development endpoints find an agent by every spelling of its URI', () => {

@@ -1,5 +1,5 @@
+import { createObserver, type Observer, VirtualStorage } from '@switchhook/conformance'
 import { type CallId, CallState, CommandNumber, EndReason, newCallId, newCommandId } from '@switchhook/contracts'
-import { createObserver, type Observer, VirtualStorage } from '@switchhook/platform/conformance'
 import type { Simulator } from './simulator.ts'
 import { ALICE, BOB, CAROL, openSimulator } from './testing/open-simulator.ts'
 

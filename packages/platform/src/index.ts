@@ -65,4 +65,5 @@ export {
   type PlatformListener,
   PlatformUnavailable,
   type ProvisionedAgent,
+  type StoredRecord,
 } from './platform.ts'

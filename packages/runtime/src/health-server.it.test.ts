@@ -11,7 +11,15 @@ let health: HealthServer
 const opened: HealthServer[] = []
 
 async function open(service: string): Promise<HealthServer> {
-  const server = await startHealthServer({ port: 0, metrics: createMetrics(service) })
+  const metrics = createMetrics(service)
+  // More than fits into the buffers of a connection.
+  metrics.gauges('large', '', () =>
+    Array.from({ length: service === 'large' ? 20 : 0 }, (_, n) => ({
+      labels: { n: `${n}`.repeat(1_000_000) },
+      value: 1,
+    })),
+  )
+  const server = await startHealthServer({ port: 0, metrics })
   opened.push(server)
   return server
 }
@@ -128,4 +136,25 @@ test('requests that are sent ahead are not answered; the same path, asked again 
   await once(socket, 'close')
   expect(answers.match(/^HTTP\/1\.1 /gm)).toHaveLength(1)
   for (let n = 0; n < 10; n++) expect((await get('/healthz')).status).toBe(200)
+})
+
+test('of requests without Host that are sent ahead, the first is answered 400', async () => {
+  const socket = connect({ port: health.port, host: '127.0.0.1' }).setEncoding('latin1')
+  socket.on('error', () => {})
+  let answers = ''
+  socket.on('data', (text: string) => {
+    answers += text
+  })
+  socket.write('GET /healthz HTTP/1.1\r\n\r\n'.repeat(3_000))
+  await once(socket, 'close')
+  expect(answers.match(/HTTP.*/g)).toEqual(['HTTP/1.1 400 Bad Request'])
+})
+
+test.each([1, 2])('closes while a client that sent %d requests reads nothing', async (times) => {
+  const { port, close } = await open('large')
+  const socket = connect({ port, host: '127.0.0.1' })
+  socket.on('error', () => {})
+  socket.write('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(times))
+  await once(socket, 'readable')
+  await close()
 })

@@ -1,11 +1,8 @@
-import type { ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { RequestListener, ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Metrics } from './metrics.ts'
 import { oneRequestAtATime } from './one-request-at-a-time.ts'
 import { VERSION } from './version.ts'
-
-/** An import of this module would load all of Node's `fetch` at start, for its re-exports: a fifth of a service's start. */
-const { createServer } = process.getBuiltinModule('node:http')
 
 /** More than the kubelet, Prometheus and a person need. */
 const MAX_CONNECTIONS = 200
@@ -41,7 +38,11 @@ export async function startHealthServer({
     Object.entries(readiness).map(([check, holds]) => ({ labels: { check }, value: holds() ? 1 : 0 })),
   )
 
-  const answerRequest = oneRequestAtATime((request, response) => {
+  const answerRequest: RequestListener = (request, response) => {
+    if (request.headers.host === undefined && request.httpVersion === '1.1') {
+      // RFC 9112, section 3.2.
+      return answer(response, 400, { status: 'the header Host is missing' })
+    }
     switch (request.url?.split('?')[0]) {
       case '/healthz':
         return answer(response, 200, { status: 'ok', version: VERSION })
@@ -63,9 +64,15 @@ export async function startHealthServer({
       default:
         return answer(response, 404, { status: 'not found' })
     }
-  })
-  const server = createServer(answerRequest)
+  }
+  const server = oneRequestAtATime({}, { request: answerRequest })
   server.maxConnections = MAX_CONNECTIONS
+  // Node's `closeAllConnections` leaves out those with requests that were sent ahead.
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen({ port, host }, resolve)
@@ -84,7 +91,7 @@ export async function startHealthServer({
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve())
-        server.closeAllConnections()
+        for (const socket of sockets) socket.destroy()
       }),
   }
 }

@@ -1,6 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { type InstallationId, type PlatformEvent, Unavailable } from '@switchhook/contracts'
-import { aDelivery, anEvent, aSubscription, eventually, silentLog, type TestRedis, useRedis } from '@switchhook/testkit'
+import {
+  aDelivery,
+  anEvent,
+  aSubscription,
+  collect,
+  eventually,
+  silentLog,
+  type TestRedis,
+  useRedis,
+} from '@switchhook/testkit'
 import { createBreakerStore } from './breaker/breaker-store.ts'
 import { createDeliveryArchive } from './deliveries/delivery-archive.ts'
 import { createDeliveryStore } from './deliveries/delivery-store.ts'
@@ -15,7 +24,6 @@ import { createOutbox } from './state/outbox.ts'
 import { createStateStore } from './state/state-store.ts'
 import { createTimerStore } from './state/timer-store.ts'
 import { createSubscriptionStore } from './subscriptions/subscription-store.ts'
-import { collect } from './subscriptions/testing/collect.ts'
 
 const HOUR_MS = 3_600_000
 const retention = { settledRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }

@@ -15,7 +15,6 @@ export type { HeldExcess } from './deliveries/held-list.ts'
 export { createHeldLooks, type HeldLook, type HeldLooks } from './deliveries/held-looks.ts'
 export type { HeldMessage } from './deliveries/held-message.ts'
 export { type ListedDelivery, pendingDelivery } from './deliveries/listed-delivery.ts'
-export type { ParkedQuery } from './deliveries/parked-index.ts'
 export { createParkedCounter, type ParkedCount } from './deliveries/parked-list.ts'
 export { createParkedWindow, type ParkedRange, type ParkedWindow } from './deliveries/parked-window.ts'
 export {

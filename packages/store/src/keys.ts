@@ -77,10 +77,10 @@ export const contactKey = ({ tenant, subscriptionId }: Endpoint): string =>
 
 // Deliveries
 
-/** string: ledger, view and attempts (delivery-record.ts) · see `DeliveryRetention` · worker; api for redeliveries */
+/** string: ledger, view and attempts (delivery-record.ts) · lifetimes.ts · worker; api for redeliveries */
 export const recordKey = (delivery: DeliveryId): string => `sh:{${delivery}}:record`
 
-/** string: the ledger line of an ended run, for copies that outlast its record · see `ledgerMs` · worker */
+/** string: the ledger line of an ended run, for copies that outlast its record · lifetimes.ts · worker */
 export const ledgerKey = (delivery: DeliveryId): string => `sh:{${delivery}}:ledger`
 
 /** string: the webhook body of a parked delivery · as long as the record, or until a limit releases it · worker */
@@ -102,7 +102,7 @@ export const parkedLimitKey = (subscription: SubscriptionId): string => `sh:{s:$
 /** zset: subscription → when it last parked a delivery, ms · PARKED_RETENTION and a day from the last one · worker */
 export const parkingSubscriptionsKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:parked`
 
-/** hash: `<delivery>:<run>` → units that a large one takes beyond one (units-of.ts); `sum` → of all with a body · as the list above · worker, api */
+/** hash: `<delivery>:<run>` → units that a large one takes beyond one (tenant-sizes.ts); `sum` → of all with a body · as the list above · worker, api */
 export const parkedExtrasKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:parked-extras`
 
 /** zset: subscription → how many units its parked, or held, deliveries take, as last noted (tenant-sizes.ts) · PARKED_RETENTION and a day from the last note · worker */
@@ -135,7 +135,7 @@ export const leasedKey = (subscription: SubscriptionId): string => `sh:{s:${subs
 /** hash: held delivery → its lease and the outcome that a client has reported under it (held-store.ts) · each until a worker has recorded it · api, worker */
 export const reportedKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:reported`
 
-/** hash: held delivery, leased ones included → units that a large one takes beyond one (units-of.ts); `sum` → of all · as the list above · worker, api */
+/** hash: held delivery, leased ones included → units that a large one takes beyond one (tenant-sizes.ts); `sum` → of all · as the list above · worker, api */
 export const heldExtrasKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:held-extras`
 
 /** zset: held delivery that a worker parks, because a limit was reached → when another worker does it, ms · as the list above · worker */

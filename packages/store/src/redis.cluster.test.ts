@@ -10,6 +10,7 @@ import {
   aDelivery,
   anEvent,
   aSubscription,
+  collect,
   eventually,
   type RedisServer,
   type RedisServers,
@@ -18,7 +19,6 @@ import {
   stall,
 } from '@switchhook/testkit'
 import { createBreakerStore } from './breaker/breaker-store.ts'
-import { createDeliveryArchive } from './deliveries/delivery-archive.ts'
 import { createDeliveryStore } from './deliveries/delivery-store.ts'
 import { createParkedCounter } from './deliveries/parked-list.ts'
 import { createDeliveryLog } from './history/delivery-log.ts'
@@ -26,6 +26,7 @@ import { createDeliveryLogReader } from './history/delivery-log-reader.ts'
 import { createEventList } from './history/event-list.ts'
 import { createJournal } from './history/journal.ts'
 import { BEGINNING, createJournalReader } from './history/journal-reader.ts'
+import { createTenantParked } from './history/tenant-parked.ts'
 import { createInstallationStore } from './installation/installation-store.ts'
 import { INSTALLATION_KEY } from './keys.ts'
 import { openRedis, type Redis, run } from './redis/redis.ts'
@@ -36,7 +37,6 @@ import { createTimerStore } from './state/timer-store.ts'
 import { createStatisticsStore } from './statistics/statistics-store.ts'
 import { matchOf } from './subscriptions/subscription-index.ts'
 import { createSubscriptionStore } from './subscriptions/subscription-store.ts'
-import { collect } from './subscriptions/testing/collect.ts'
 
 jest.setTimeout(120_000)
 const PATIENT = { timeoutMs: 60_000, intervalMs: 50 }
@@ -77,11 +77,11 @@ async function useEveryStore(tenant: string): Promise<void> {
 
   const one = { perSubscription: 1, perTenant: 1, released: () => {} }
   const deliveries = createDeliveryStore(redis, retention, one)
-  const archive = createDeliveryArchive(redis)
   const delivery = aDelivery({ tenant })
   await deliveries.park(delivery, null, 'exhausted')
   expect(await deliveries.isSettled(delivery)).toBe(true)
-  const { items } = await archive.parked(delivery.subscriptionId, { limit: 10 })
+  const ofSubscription = { subscriptionId: delivery.subscriptionId, limit: 10, matches: () => true }
+  const { items } = await createTenantParked(redis).page(tenant, ofSubscription)
   expect(items.map(({ deliveryId }) => deliveryId)).toEqual([delivery.deliveryId])
 
   for (const _ of [1, 2]) {

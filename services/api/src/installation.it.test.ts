@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { uuidV5 } from '@switchhook/contracts'
 import { openBroker, serviceTopology } from '@switchhook/messaging'
+import { type Surroundings, startSurroundings, takeEvents } from '@switchhook/servicekit'
 import { createInstallationStore, openRedis } from '@switchhook/store'
 import { eventually, silentLog } from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from './testing/api-under-test.ts'
-import { takeEvents } from './testing/published-events.ts'
-import { type Surroundings, startSurroundings } from './testing/surroundings.ts'
 
 const PATH = '/api/v1/webhooks/subscriptions'
 const DELIVERY = '/api/v1/webhooks/deliveries/b6e0b5a2-2d3c-4d9d-8d34-0f0f7d0f5a11'

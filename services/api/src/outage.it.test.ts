@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { eventQueues, openBroker, serviceTopology } from '@switchhook/messaging'
 import { createContextOnly, createMetrics, loadConfig, Shutdown } from '@switchhook/runtime'
+import { type Surroundings, startSurroundings, takeEvents } from '@switchhook/servicekit'
 import { brokerAlarm, eventually, forgetful, silentLog, startTcpProxy, type TcpProxy } from '@switchhook/testkit'
 import { startApi } from './api.ts'
 import { apiFields, apiRules } from './config.ts'
 import { type ApiUnderTest, startApiUnderTest } from './testing/api-under-test.ts'
-import { takeEvents } from './testing/published-events.ts'
-import { type Surroundings, startSurroundings } from './testing/surroundings.ts'
 
 const EVENT_SHARDS = 3
 const PATH = '/api/v1/webhooks/subscriptions'

@@ -11,9 +11,10 @@ import {
   createStateStore,
   createSubscriptionStore,
 } from '@switchhook/store'
+import { boundsOf } from './bounds.ts'
 import { createCheckReceiver } from './checks/check-receiver.ts'
 import { limitsOf, retentionOf, type WorkerConfig } from './config.ts'
-import { mostPosts, startConsuming } from './consume.ts'
+import { startConsuming } from './consume.ts'
 import { createEndpoints } from './endpoint/endpoints.ts'
 import { createHeld } from './held/held.ts'
 import { createEndpointClient } from './http/endpoint-client.ts'
@@ -39,8 +40,9 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
       }),
   })
   const clocks = { now: redisNow, nowMs: () => performance.now() }
-  const base = { config, log, redis, broker, installation, shards, clocks, scheduleOf }
-  const client = createEndpointClient(config, mostPosts(config), log, clocks.now)
+  const bounds = boundsOf(config, shards)
+  const base = { config, bounds, log, redis, broker, installation, shards, clocks, scheduleOf }
+  const client = createEndpointClient(config, bounds.posts, log, clocks.now)
   const reporting = startReporting(service, redis)
   const subscriptions = createSubscriptionStore(redis, installation.verify)
   const retention = retentionOf(config, scheduleOf)

@@ -11,6 +11,7 @@ import {
   type Subscription,
 } from '@switchhook/contracts'
 import { type Broker, openBroker, openQuarantine, serviceTopology } from '@switchhook/messaging'
+import { takeDeliveries } from '@switchhook/servicekit'
 import {
   createDeliveryLogReader,
   createEventList,
@@ -33,7 +34,6 @@ import {
   testBroker,
   testRedis,
 } from '@switchhook/testkit'
-import { takeDeliveries } from './testing/take-deliveries.ts'
 
 /** The service as deployed: a process of its own, configured by its environment only. */
 interface Service {

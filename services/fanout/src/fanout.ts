@@ -1,30 +1,22 @@
 import { backlogQueues, eventQueues, serviceTopology } from '@switchhook/messaging'
-import { tracePublishDelivery } from '@switchhook/runtime'
 import { openBacking, type Running, type Service } from '@switchhook/service'
 import { createDeliveryLog, createJournal, createSubscriptionStore, type LoggedEvent } from '@switchhook/store'
 import type { FanoutConfig } from './config.ts'
 import { createLogBuffer } from './delivery-log/log-buffer.ts'
 import { createFanoutMeter, createLogMeter } from './events/fanout-meter.ts'
-import { createHandleEvent, createStoredDeliveries } from './events/handle-event.ts'
+import { createHandleEvent } from './events/handle-event.ts'
 import { traceEvents } from './events/trace-events.ts'
 import { openIntake } from './intake/open-intake.ts'
 
 /** Starts every part of fan-out, in the order of its dependencies. Resolves once it consumes. */
 export async function startFanout(service: Service<FanoutConfig>): Promise<Running> {
   const { config, log, shutdown, metrics, tracing } = service
-  const {
-    redis,
-    broker,
-    installation,
-    consume,
-    readiness,
-    shards: eventShards,
-  } = await openBacking(service, {
+  const backing = await openBacking(service, {
     sharded: { configured: config.EVENT_SHARDS, namesOf: eventQueues },
     topology: (shards) =>
       serviceTopology([], { deliveryShards: config.DELIVERY_SHARDS, eventShards: shards, others: backlogQueues }),
   })
-
+  const { redis, broker, installation, consume, readiness, shards: eventShards } = backing
   const subscriptions = createSubscriptionStore(redis, installation.verify)
   const deliveryLog = createDeliveryLog(redis, {
     size: config.DELIVERY_LOG_SIZE,
@@ -47,33 +39,16 @@ export async function startFanout(service: Service<FanoutConfig>): Promise<Runni
   })
   shutdown.defer('delivery log', () => logBuffer.close())
   const countFannedOut = createFanoutMeter(metrics)
-  const stored = createStoredDeliveries()
-  const stop = await openIntake({
-    config,
-    broker,
-    consume,
-    eventShards,
-    handling: (publish, charge) =>
-      traceEvents(
-        tracing,
-        createHandleEvent({
-          stored,
-          matching: ({ tenant, eventType, data, revision }) =>
-            subscriptions.matching(tenant, eventType, data, revision),
-          publishDelivery: tracePublishDelivery(tracing, publish),
-          now: () => new Date(),
-          fannedOut: (event, tookMs) => {
-            const { eventType, tenant, subscriptionIds } = event
-            if (isLogOn || config.EVENT_JOURNAL_SIZE > 0) logBuffer.add(event)
-            countFannedOut(eventType, subscriptionIds.length, tookMs)
-            charge(tenant, subscriptionIds.length)
-          },
-          log,
-        }),
-      ),
-    metrics,
+  const handle = createHandleEvent({
+    matching: ({ tenant, eventType, data, revision }) => subscriptions.matching(tenant, eventType, data, revision),
+    now: () => new Date(),
+    fannedOut: (event, tookMs) => {
+      if (isLogOn || config.EVENT_JOURNAL_SIZE > 0) logBuffer.add(event)
+      countFannedOut(event.eventType, event.subscriptionIds.length, tookMs)
+    },
     log,
   })
+  const stop = await openIntake({ ...service, broker, consume, eventShards, handle: traceEvents(tracing, handle) })
   shutdown.defer('consumer', stop)
 
   return { readiness, details: { concurrency: config.FANOUT_CONCURRENCY, shards: eventShards } }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type InstallationId, newEventId, type PlatformEvent, type Subscription } from '@switchhook/contracts'
 import { type Broker, type IncomingMessage, openBroker, Queue, serviceTopology } from '@switchhook/messaging'
+import { takeDeliveries } from '@switchhook/servicekit'
 import { createInstallationStore, createSubscriptionStore, openRedis, type Redis } from '@switchhook/store'
 import {
   aSubscription,
@@ -18,7 +19,6 @@ import {
   testBroker,
   testRedis,
 } from '@switchhook/testkit'
-import { takeDeliveries } from './testing/take-deliveries.ts'
 
 const PATIENT = { timeoutMs: 20_000 }
 

@@ -23,7 +23,7 @@ import {
 import { mountConfigMap } from './mounted-scripts.ts'
 import type { Container } from './workloads.ts'
 
-const infra = join(import.meta.dirname, '../../../infra')
+const files = join(import.meta.dirname, '../../../infra/helm/switchhook/files')
 const INSTALLATION = 'aaaaaaaa-0000-4000-8000-000000000000'
 const PASSWORD = 'a password'
 
@@ -54,13 +54,12 @@ if (!canStartRedis()) process.stderr.write('NOT TESTED: backups of Redis (redis-
   let server: RedisServer
   const cli = (...args: string[]): Promise<string> => servers.cli('-p', String(server.port), ...args)
   const backup = (env: NodeJS.ProcessEnv = {}): Promise<Outcome> =>
-    run('sh', [join(infra, 'redis/backup.sh')], {
+    run('sh', [join(files, 'backup.sh')], {
       BACKUP_DIR: join(folder, 'copies'),
       REDIS_PORT: String(server.port),
       ...env,
     })
-  const restore = (copy: string, data: string): Promise<Outcome> =>
-    run('sh', [join(infra, 'redis/restore.sh'), copy, data])
+  const restore = (copy: string, data: string): Promise<Outcome> => run('sh', [join(files, 'restore.sh'), copy, data])
   const copies = (): readonly string[] => readdirSync(join(folder, 'copies')).toSorted()
 
   beforeEach(async () => {
@@ -195,7 +194,7 @@ if (!canStartRedis()) process.stderr.write('NOT TESTED: backups of Redis (redis-
 
 describe('RabbitMQ', () => {
   const backup = (env: NodeJS.ProcessEnv): Promise<Outcome> =>
-    run(process.execPath, [join(infra, 'rabbitmq/backup-definitions.mjs')], { BACKUP_DIR: folder, ...env })
+    run(process.execPath, [join(files, 'backup-definitions.mjs')], { BACKUP_DIR: folder, ...env })
   const login = managementEnvironment(process.env['TEST_MANAGEMENT_URL'] ?? '')
 
   test('the definitions are saved, and only the newest copies are kept', async () => {

@@ -42,7 +42,7 @@ describe('Redis', () => {
     expect(maxmemoryMi / limitMi).toBeCloseTo(0.75)
     const [claim] = redis.spec.volumeClaimTemplates ?? []
     expect(mebibytesOf(claim?.spec.resources.requests.storage ?? '')).toBeGreaterThanOrEqual(4 * maxmemoryMi)
-    expect(files['redis.conf']).toBe(shipped('redis/redis.conf'))
+    expect(files['redis.conf']).toBe(shipped('helm/switchhook/files/redis.conf'))
   })
 
   test('the password is in no argument', () => {
@@ -105,8 +105,8 @@ describe('RabbitMQ', () => {
       rabbitmq: Labels
     }
 
-  test('every installation has the configuration of infra/rabbitmq, and the operator keeps its disk limit', () => {
-    const lines = withoutComments(shipped('rabbitmq/rabbitmq.conf')).filter(
+  test('every installation has the configuration of docker compose, and the operator keeps its disk limit', () => {
+    const lines = withoutComments(shipped('helm/switchhook/files/rabbitmq.conf')).filter(
       (line) => !line.startsWith('disk_free_limit'),
     )
     const { additionalConfig = '', advancedConfig = '' } = cluster('production').rabbitmq
@@ -114,8 +114,8 @@ describe('RabbitMQ', () => {
     expect(additionalConfig).not.toContain('disk_free_limit')
     expect(advancedConfig).toContain('{dead_letter_worker_publisher_confirm_timeout, 10000}')
     expect(dataOf(renderObjects('development')).get('ConfigMap rabbitmq-config')).toEqual({
-      '20-switchhook.conf': shipped('rabbitmq/rabbitmq.conf'),
-      'advanced.config': shipped('rabbitmq/advanced.config'),
+      '20-switchhook.conf': shipped('helm/switchhook/files/rabbitmq.conf'),
+      'advanced.config': shipped('helm/switchhook/files/advanced.config'),
     })
   })
 
@@ -137,7 +137,7 @@ describe('RabbitMQ', () => {
     (nodes) => {
       const { replicas, rabbitmq } = cluster('production', [`rabbitmq.replicas=${nodes}`])
       expect(replicas).toBe(nodes)
-      const growth = withoutComments(shipped('rabbitmq/members.conf'))
+      const growth = withoutComments(shipped('helm/switchhook/files/members.conf'))
       expect(growth).toContain('quorum_queue.continuous_membership_reconciliation.target_group_size = 3')
       expect(withoutComments(rabbitmq['additionalConfig'] ?? '')).toEqual(expect.arrayContaining(growth))
       expect(rabbitmq).toEqual(cluster('production').rabbitmq)
@@ -265,9 +265,9 @@ test.each(['backup', 'everything'] as const)(
   (combination) => {
     const objects = renderObjects(combination)
     expect(dataOf(objects).get('ConfigMap backup')).toEqual({
-      'backup.sh': shipped('redis/backup.sh'),
-      'restore.sh': shipped('redis/restore.sh'),
-      'backup-definitions.mjs': shipped('rabbitmq/backup-definitions.mjs'),
+      'backup.sh': shipped('helm/switchhook/files/backup.sh'),
+      'restore.sh': shipped('helm/switchhook/files/restore.sh'),
+      'backup-definitions.mjs': shipped('helm/switchhook/files/backup-definitions.mjs'),
     })
     const { jobTemplate, concurrencyPolicy } = objectNamed(objects, 'CronJob', 'backup')['spec'] as {
       concurrencyPolicy: string

@@ -306,18 +306,16 @@ describe('A change is rolled out', () => {
 describe('Monitoring', () => {
   const objects = renderObjects('monitoring')
 
-  test('the PrometheusRule has the alerts of infra/monitoring, with runbooks that can be opened', () => {
+  test('the PrometheusRule has the alerts of docker compose, with runbooks that can be opened', () => {
     const base = 'https://git.example.com/switchhook/blob/v0.1.0/docs/alerts.md'
-    const alerts = shipped('monitoring/alerts.yml').replaceAll(/(runbook_url: )\S*alerts\.md/g, `$1${base}`)
+    const alerts = shipped('helm/switchhook/files/alerts.yml').replaceAll(/(runbook_url: )\S*alerts\.md/g, `$1${base}`)
     expect(objectNamed(objects, 'PrometheusRule', 'switchhook')['spec']).toEqual(parse(alerts))
     expect(alerts.match(/runbook_url: https:/g)?.length).toBeGreaterThan(20)
   })
 
-  test('the dashboard is that of infra/monitoring', () => {
+  test('the dashboard is that of docker compose', () => {
     const files = dataOf(objects).get('ConfigMap switchhook-dashboard')
-    expect(JSON.parse(files?.['switchhook.json'] ?? '')).toEqual(
-      JSON.parse(shipped('monitoring/grafana/dashboards/switchhook.json')),
-    )
+    expect(files?.['switchhook.json']).toBe(shipped('helm/switchhook/files/dashboard.json'))
   })
 
   test('RabbitMQ is scraped as by the Prometheus of docker compose', () => {

@@ -148,9 +148,11 @@ test('data is stored in volumes', () => {
 test('RabbitMQ and Redis run with the configuration of infra, as in the tests', () => {
   expect(services['rabbitmq']?.volumes).toEqual(
     expect.arrayContaining([
-      './infra/rabbitmq/rabbitmq.conf:/etc/rabbitmq/conf.d/20-switchhook.conf:ro',
-      './infra/rabbitmq/advanced.config:/etc/rabbitmq/advanced.config:ro',
+      './infra/helm/switchhook/files/rabbitmq.conf:/etc/rabbitmq/conf.d/20-switchhook.conf:ro',
+      './infra/helm/switchhook/files/advanced.config:/etc/rabbitmq/advanced.config:ro',
     ]),
   )
-  expect(services['redis']?.volumes).toContain('./infra/redis/redis.conf:/usr/local/etc/redis/redis.conf:ro')
+  expect(services['redis']?.volumes).toContain(
+    './infra/helm/switchhook/files/redis.conf:/usr/local/etc/redis/redis.conf:ro',
+  )
 })

@@ -46,6 +46,16 @@ test.each(parts)('the folders of %s form no ring by their imports', (part) => {
   expect(ringsIn(importsBetween(roomOf, imports))).toEqual([])
 })
 
+test('what is shipped imports no test support', () => {
+  const isShipped = (file: string): boolean => !/\.test\.tsx?$|\/testing\//.test(file)
+  const support = /from '@switchhook\/(testkit|servicekit|conformance|pbx|test-servers)'/
+  const files = globSync(
+    parts.map((part) => `${part}/src/**/*.ts`),
+    { cwd: repository },
+  ).filter(isShipped)
+  expect(files.filter((file) => support.test(readFileSync(join(repository, file), 'utf8')))).toEqual([])
+})
+
 test('imports are found in every service', () => {
   for (const part of ['services/api', 'services/fanout', 'services/delivery-worker']) {
     expect(parts).toContain(part)

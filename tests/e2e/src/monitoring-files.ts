@@ -5,6 +5,9 @@ import { join } from 'node:path'
 export const root = join(import.meta.dirname, '../../..')
 
 export const monitoringFolder = join(root, 'infra/monitoring')
+/** The alerts and the dashboard are files of the Helm chart. */
+const ALERTS = 'infra/helm/switchhook/files/alerts.yml'
+export const alertsFile = join(root, ALERTS)
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 const metricsPage = (): string => read('docs/metrics.md')
@@ -16,7 +19,7 @@ interface Panel {
 
 /** Every dashboard expression with the title of its panel. */
 export function dashboardExpressions(): readonly (readonly [title: string, expression: string])[] {
-  const { panels } = JSON.parse(read('infra/monitoring/grafana/dashboards/switchhook.json')) as {
+  const { panels } = JSON.parse(read('infra/helm/switchhook/files/dashboard.json')) as {
     panels: readonly Panel[]
   }
   return panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => [title, expr] as const))
@@ -32,12 +35,12 @@ export const alertAnchors = (): string[] =>
 
 /** The lines of the alert rules, or of their tests, that begin with this key. */
 export const alertLines = (file: 'alerts.yml' | 'alerts.test.yml', key: string): string[] =>
-  [...read(`infra/monitoring/${file}`).matchAll(new RegExp(`^ +(?:- )?${key}: (.*)$`, 'gm'))].map(
-    ([, value = '']) => value,
-  )
+  [
+    ...read(file === 'alerts.yml' ? ALERTS : `infra/monitoring/${file}`).matchAll(
+      new RegExp(`^ +(?:- )?${key}: (.*)$`, 'gm'),
+    ),
+  ].map(([, value = '']) => value)
 
 /** The conditions of the alert rules. */
 export const alertExpressions = (): string[] =>
-  [...read('infra/monitoring/alerts.yml').matchAll(/expr: \|\n((?: {10}.*\n)+)/g)].map(
-    ([, expression = '']) => expression,
-  )
+  [...read(ALERTS).matchAll(/expr: \|\n((?: {10}.*\n)+)/g)].map(([, expression = '']) => expression)

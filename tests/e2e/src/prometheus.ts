@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eventually, freePort } from '@switchhook/testkit'
-import { monitoringFolder } from './monitoring-files.ts'
+import { alertsFile, monitoringFolder } from './monitoring-files.ts'
 import { readStack } from './stack.ts'
 
 /** One series of an answer: its labels, and its value as Prometheus formats it. */
@@ -30,6 +30,7 @@ export interface Prometheus {
 export async function startPrometheus(binary: string): Promise<Prometheus> {
   const folder = mkdtempSync(join(tmpdir(), 'switchhook-prometheus-'))
   cpSync(monitoringFolder, folder, { recursive: true })
+  copyFileSync(alertsFile, join(folder, 'alerts.yml'))
   const shipped = readFileSync(join(monitoringFolder, 'prometheus.yml'), 'utf8')
   writeFileSync(join(folder, 'prometheus.yml'), shipped.replaceAll(/_interval: 15s/g, '_interval: 1s'))
   for (const [job, targets] of Object.entries(targetsByJob())) {

@@ -8,7 +8,7 @@ export interface BrokerNode extends ClusterNode {
 
 export type BrokerCluster = Awaited<ReturnType<typeof startBrokerCluster>>
 
-/** Whether this machine's RabbitMQ knows the settings of `infra/rabbitmq/members.conf`. */
+/** Whether this machine's RabbitMQ knows the settings of `members.conf`. */
 export function canGrowQueues(): boolean {
   const [major = 0, minor = 0] = (rabbitmqVersion() ?? '').split('.').map(Number)
   return major > 3 || (major === 3 && minor >= 13)
@@ -17,7 +17,7 @@ export function canGrowQueues(): boolean {
 /**
  * Prepares a cluster of three private RabbitMQ nodes with the program of this machine, and starts `running` of them; the
  * others join when they are started. Three nodes take about half a minute.
- * @param options.growsItself whether RabbitMQ adds missing members to queues (`infra/rabbitmq/members.conf`)
+ * @param options.growsItself whether RabbitMQ adds missing members to queues (`members.conf`)
  */
 export async function startBrokerCluster({ running = 3, growsItself = false } = {}) {
   const folder = temporaryFolder('switchhook-cluster-')

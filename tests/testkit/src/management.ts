@@ -70,7 +70,7 @@ export function openManagement(baseUrl: string, vhost: string) {
   }
 }
 
-/** The address and the login of the management API, as the scripts of `infra/rabbitmq` read them. */
+/** The address and the login of the management API, as the scripts of the Helm chart read them. */
 export function managementEnvironment(address: string): NodeJS.ProcessEnv {
   const { origin, pathname, username, password } = new URL(address)
   return {

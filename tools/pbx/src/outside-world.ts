@@ -129,8 +129,8 @@ export async function openOutsideWorld(url: URL, password: string) {
     sendTone: async (channelId: string): Promise<void> =>
       void (await ask('POST', `/channels/${channelId}/play`, { media: 'tone:dial' })),
     /**
-     * Records for half a second the audio that Asterisk sends to a phone. Resolves to its loudest sample, from 0 to 1. Without a
-     * call on the phone's line, Asterisk sends none: 0.
+     * Records for half a second the audio that Asterisk sends to a phone, silence included. Resolves to its loudest sample, from
+     * 0 to 1.
      */
     async loudnessAt(endpoint: string): Promise<number> {
       // A channel of a phone that was unplugged before may still be ending.
@@ -139,7 +139,8 @@ export async function openOutsideWorld(url: URL, password: string) {
       // On a busy machine Asterisk may record nothing at all, not even silence.
       let samples: readonly number[] = []
       for (let times = 0; times < RECORDED_TIMES && samples.length === 0; times += 1) samples = await recorded(phone.id)
-      return Math.max(0, ...samples) / LOUDEST
+      if (samples.length === 0) throw new Error(`Asterisk has sent ${endpoint} nothing, not even silence`)
+      return Math.max(...samples) / LOUDEST
     },
     /** False after Asterisk has stopped. */
     get isOpen(): boolean {

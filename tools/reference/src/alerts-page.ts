@@ -20,7 +20,8 @@ export interface Rules {
   readonly groups: readonly { readonly name: string; readonly rules: readonly Rule[] }[]
 }
 
-export const readRules = (): Rules => parse(readFileSync(join(root, 'infra/monitoring/alerts.yml'), 'utf8')) as Rules
+export const readRules = (): Rules =>
+  parse(readFileSync(join(root, 'infra/helm/switchhook/files/alerts.yml'), 'utf8')) as Rules
 
 /**
  * The page of alerts with the first paragraph of each section as its rule says: severity, condition and summary. The introduction and the steps below the

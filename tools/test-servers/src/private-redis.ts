@@ -15,7 +15,7 @@ export const redisBinary = (): string | undefined => findBinary(process.env['RED
 
 const portsFile = (home: Home): string => join(home.dataDir, 'redis-ports.json')
 
-/** Starts the Redis of this home with the configuration of infra/redis, unless it is running. */
+/** Starts the Redis of this home with the configuration of the Helm chart, unless it is running. */
 export async function startPrivateRedis(home: Home, binary: string): Promise<RedisAddress> {
   if ((await runningPid(home, 'redis')) === undefined) {
     const dir = join(home.dataDir, 'redis')

@@ -1,10 +1,17 @@
 import { type PlatformEvent, parseEvent, Unavailable, Unparsable } from '@switchhook/contracts'
-import { eventually, startTcpProxy, type TcpProxy, type TestBroker, testBroker } from '@switchhook/testkit'
+import {
+  eventually,
+  openQueueObserver,
+  type QueueObserver,
+  type RecordingLog,
+  recordingLog,
+  startTcpProxy,
+  type TcpProxy,
+  type TestBroker,
+  testBroker,
+} from '@switchhook/testkit'
 import { type Broker, openBroker } from '../broker.ts'
 import { openQuarantine } from '../quarantine/quarantine.ts'
-import { Gate } from '../testing/gate.ts'
-import { type Observer, openObserver } from '../testing/observer.ts'
-import { type RecordingLog, recordingLog } from '../testing/recording.ts'
 import { publishEvents, sampleEvent } from '../testing/samples.ts'
 import { Queue, serviceTopology, type Topology } from '../topology/topology.ts'
 import type { ConsumeOptions, ConsumerTiming } from './consume-options.ts'
@@ -21,14 +28,14 @@ const FAST: Partial<ConsumerTiming> = { firstPauseMs: 20, longestPauseMs: 50, ho
 let server: TestBroker
 let proxy: TcpProxy
 let log: RecordingLog
-let observer: Observer
+let observer: QueueObserver
 const opened: Broker[] = []
 
 beforeEach(async () => {
   server = await testBroker()
   proxy = await startTcpProxy(server.amqpUrl)
   log = recordingLog()
-  observer = await openObserver(server.amqpUrl)
+  observer = await openQueueObserver(server.amqpUrl)
 })
 
 afterEach(async () => {
@@ -92,20 +99,20 @@ test('a message is acknowledged when its handler resolves', async () => {
 
 test('no more messages are in flight than the concurrency', async () => {
   const broker = await open()
-  const finish = new Gate()
+  const finish = Promise.withResolvers<void>()
   let [inFlight, most] = [0, 0]
   let done = 0
   const consumer = await consume(broker, {
     handle: async () => {
       most = Math.max(most, ++inFlight)
-      await finish.opened
+      await finish.promise
       inFlight -= 1
       done += 1
     },
   })
   await publish(broker, 20)
   await eventually(() => expect(consumer.inFlight()).toBe(5))
-  finish.open()
+  finish.resolve()
   await eventually(() => expect(done).toBe(20))
   expect(most).toBe(5)
 })
@@ -113,7 +120,7 @@ test('no more messages are in flight than the concurrency', async () => {
 describe('while a dependency is down', () => {
   test('a consumer takes no messages, calls the handler once per message, and then continues with the same messages', async () => {
     const broker = await open()
-    const [full, back] = [new Gate(), new Gate()]
+    const [full, back] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     let isAway = true
     const calls: Taken[] = []
     const handled: Taken[] = []
@@ -121,12 +128,12 @@ describe('while a dependency is down', () => {
       handle: async (taken) => {
         calls.push(taken)
         // A message that arrives after the first failure waits without a call.
-        if (calls.length === 5) full.open()
-        await full.opened
+        if (calls.length === 5) full.resolve()
+        await full.promise
         if (isAway) await away()
         handled.push(taken)
       },
-      recovered: () => back.opened,
+      recovered: () => back.promise,
     })
     await publish(broker, 12)
     await eventually(() => expect(log.count('consuming paused')).toBe(1))
@@ -134,7 +141,7 @@ describe('while a dependency is down', () => {
     expect(calls).toHaveLength(5)
 
     isAway = false
-    back.open()
+    back.resolve()
     await eventually(() => expect(handled).toHaveLength(12))
     expect(calls).toHaveLength(17)
     // No message returned to the queue, so none counted towards the delivery limit.
@@ -171,7 +178,7 @@ describe('while a dependency is down', () => {
 
   test('after the hold its messages return to the queue, once, for a replica that can handle them', async () => {
     const [troubled, healthy] = [await open({ ...FAST, holdMs: 100, bugHoldMs: 5 }), await open()]
-    const full = new Gate()
+    const full = Promise.withResolvers<void>()
     let failures = 0
     await publish(troubled, 3)
     await waiting(3)
@@ -179,8 +186,8 @@ describe('while a dependency is down', () => {
       handle: async () => {
         failures += 1
         // A message that arrives after the first failure waits without a call.
-        if (failures === 3) full.open()
-        await full.opened
+        if (failures === 3) full.resolve()
+        await full.promise
         await away()
       },
       recovered: () => new Promise(() => {}),
@@ -196,7 +203,7 @@ describe('while a dependency is down', () => {
 
   test('a reconnection during a pause does not resume consuming', async () => {
     const broker = await open()
-    const back = new Gate()
+    const back = Promise.withResolvers<void>()
     let isAway = true
     const calls: Taken[] = []
     const consumer = await consume(broker, {
@@ -204,7 +211,7 @@ describe('while a dependency is down', () => {
         calls.push(taken)
         if (isAway) await away()
       },
-      recovered: () => back.opened,
+      recovered: () => back.promise,
     })
     await publish(broker, 1)
     await eventually(() => expect(log.count('consuming paused')).toBe(1))
@@ -214,7 +221,7 @@ describe('while a dependency is down', () => {
     await waiting(1)
     expect(calls).toHaveLength(1)
     isAway = false
-    back.open()
+    back.resolve()
     await eventually(() => expect(calls).toHaveLength(2))
     expect(await left(broker, consumer)).toBe(0)
   })
@@ -349,11 +356,11 @@ describe('a message that cannot be parsed', () => {
 describe('draining', () => {
   test('finishes and acknowledges the messages in flight, and leaves the rest in the queue', async () => {
     const broker = await open()
-    const finish = new Gate()
+    const finish = Promise.withResolvers<void>()
     let handled = 0
     const consumer = await consume(broker, {
       handle: async () => {
-        await finish.opened
+        await finish.promise
         handled += 1
       },
     })
@@ -364,7 +371,7 @@ describe('draining', () => {
     await publish(broker, 1)
     await waiting(4)
     expect(drained).toBe(false)
-    finish.open()
+    finish.resolve()
     await draining
     await consumer.drain()
     expect(handled).toBe(5)
@@ -374,11 +381,11 @@ describe('draining', () => {
   // A quorum queue holds some acks back in the channel, and they are lost when it closes.
   test('redelivers none of many messages that were handled just before', async () => {
     const broker = await open()
-    const finish = new Gate()
-    const consumer = await consume(broker, { concurrency: 200, handle: () => finish.opened })
+    const finish = Promise.withResolvers<void>()
+    const consumer = await consume(broker, { concurrency: 200, handle: () => finish.promise })
     await publish(broker, 200)
     await eventually(() => expect(consumer.inFlight()).toBe(200))
-    finish.open()
+    finish.resolve()
     expect(await left(broker, consumer)).toBe(0)
   })
 
@@ -398,19 +405,19 @@ describe('draining', () => {
 
 test('a message in flight when the connection is lost is redelivered, and its late ack has no effect', async () => {
   const broker = await open()
-  const finish = new Gate()
+  const finish = Promise.withResolvers<void>()
   const calls: Taken[] = []
   const consumer = await consume(broker, {
     handle: async (taken) => {
       calls.push(taken)
-      if (calls.length === 1) await finish.opened
+      if (calls.length === 1) await finish.promise
     },
   })
   await publish(broker, 1)
   await eventually(() => expect(calls).toHaveLength(1))
   proxy.cut()
   await eventually(() => expect(calls).toHaveLength(2))
-  finish.open()
+  finish.resolve()
   await broker.ready()
   await publish(broker, 1)
   await eventually(() => expect(calls).toHaveLength(3))

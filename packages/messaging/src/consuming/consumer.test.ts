@@ -1,11 +1,63 @@
+import { EventEmitter } from 'node:events'
 import { Unavailable } from '@switchhook/contracts'
-import { eventually } from '@switchhook/testkit'
+import { eventually, recordingLog } from '@switchhook/testkit'
+import type { ChannelModel, ConsumeMessage } from 'amqplib'
 import { NO_METER } from '../broker-meter.ts'
-import { type FakeSession, fakeMessage, fakeSession, never } from '../testing/fake-session.ts'
-import { Gate } from '../testing/gate.ts'
-import { recordingLog } from '../testing/recording.ts'
+import type { Session } from '../link/session.ts'
 import { type ConsumeOptions, TIMING } from './consume-options.ts'
 import { QueueConsumer } from './consumer.ts'
+
+type Answer = () => Promise<unknown>
+type Receive = (message: ConsumeMessage | null) => void
+
+/** A connection with one channel, whose broker gives the answers that the test sets. */
+interface FakeSession extends Session {
+  readonly channel: EventEmitter
+  /** The requests on the channel, in order. */
+  readonly requests: readonly string[]
+  readonly failures: readonly Error[]
+  readonly receive: Receive
+}
+
+const never: Answer = () => new Promise(() => {})
+
+function fakeSession(answers: Readonly<Record<string, Answer>> = {}): FakeSession {
+  const requests: string[] = []
+  const failures: Error[] = []
+  let receive: Receive | undefined
+  const request = (name: string): Promise<unknown> => {
+    requests.push(name)
+    return (answers[name] ?? (() => Promise.resolve({})))()
+  }
+  const channel = Object.assign(new EventEmitter(), {
+    prefetch: () => request('prefetch'),
+    consume: (_queue: string, take: Receive) => {
+      receive = take
+      return request('consume')
+    },
+    cancel: () => request('cancel'),
+    checkQueue: () => request('checkQueue'),
+    close: () => request('close'),
+    ack: () => void requests.push('ack'),
+    nack: () => void requests.push('nack'),
+    reject: () => void requests.push('reject'),
+  })
+  return {
+    model: { createChannel: () => request('open').then(() => channel) } as unknown as ChannelModel,
+    channel,
+    requests,
+    failures,
+    fail: (error) => void failures.push(error),
+    receive: (message) => receive?.(message),
+  }
+}
+
+const fakeMessage = (deliveryTag = 1, content = '{}'): ConsumeMessage =>
+  ({
+    content: Buffer.from(content),
+    fields: { deliveryTag, redelivered: false, exchange: '', routingKey: '', consumerTag: '' },
+    properties: { headers: {} },
+  }) as ConsumeMessage
 
 const FAST = { ...TIMING, firstPauseMs: 1, longestPauseMs: 5, holdMs: 60_000, bugHoldMs: 1, answerMs: 20 }
 const log = recordingLog()
@@ -64,11 +116,11 @@ describe('a second connection', () => {
 
   test('closes a channel of the first one that opens only then', async () => {
     const consumer = create({}, { ...FAST, answerMs: 10_000 })
-    const gate = new Gate()
-    const [first, second] = [fakeSession({ open: () => gate.opened }), fakeSession()]
+    const gate = Promise.withResolvers<void>()
+    const [first, second] = [fakeSession({ open: () => gate.promise }), fakeSession()]
     const late = consumer.attach(first)
     await consumer.attach(second)
-    gate.open()
+    gate.resolve()
     await late
     expect(count(first, 'close')).toBe(1)
     expect(consumer.isConsuming(second)).toBe(true)
@@ -88,14 +140,14 @@ describe('a second connection', () => {
   })
 
   test('keeps its consumer when a cancel on the first one stays unanswered', async () => {
-    const back = new Gate()
-    const consumer = create({ handle: away, recovered: () => back.opened }, { ...FAST, answerMs: 500 })
+    const back = Promise.withResolvers<void>()
+    const consumer = create({ handle: away, recovered: () => back.promise }, { ...FAST, answerMs: 500 })
     const [first, second] = [fakeSession({ cancel: never }), fakeSession()]
     await consumer.attach(first)
     first.receive(fakeMessage())
     await eventually(() => expect(count(first, 'cancel')).toBe(1))
     await consumer.attach(second)
-    back.open()
+    back.resolve()
     // The pause ends only after the time limit of the cancel.
     await eventually(() => expect(consumer.isPaused()).toBe(false))
     await eventually(() => expect(consumer.isConsuming(second)).toBe(true))
@@ -103,14 +155,14 @@ describe('a second connection', () => {
   })
 
   test('releases messages of the first one that wait for the end of a pause', async () => {
-    const back = new Gate()
+    const back = Promise.withResolvers<void>()
     let calls = 0
     const consumer = create({
       handle: async () => {
         calls += 1
         await away()
       },
-      recovered: () => back.opened,
+      recovered: () => back.promise,
     })
     const [first, second] = [fakeSession(), fakeSession()]
     await consumer.attach(first)
@@ -119,7 +171,7 @@ describe('a second connection', () => {
     await consumer.attach(second)
     await eventually(() => expect(consumer.inFlight()).toBe(0))
     expect(count(second, 'consume')).toBe(0)
-    back.open()
+    back.resolve()
     await eventually(() => expect(count(second, 'consume')).toBe(1))
     expect(calls).toBe(1)
   })
@@ -156,16 +208,16 @@ test.each<[string, Record<string, () => Promise<unknown>>]>([
 })
 
 test('a cancel that is not answered costs only the channel, and the pause continues on the next one', async () => {
-  const back = new Gate()
+  const back = Promise.withResolvers<void>()
   const session = fakeSession({ cancel: never })
-  const consumer = create({ handle: away, recovered: () => back.opened })
+  const consumer = create({ handle: away, recovered: () => back.promise })
   await consumer.attach(session)
   session.receive(fakeMessage())
   await eventually(() => expect([count(session, 'open'), count(session, 'close')]).toEqual([2, 1]))
   // The broker returns its messages with the channel.
   await eventually(() => expect(consumer.inFlight()).toBe(0))
   expect([consumer.isPaused(), count(session, 'consume')]).toEqual([true, 1])
-  back.open()
+  back.resolve()
   await eventually(() => expect(count(session, 'consume')).toBe(2))
   expect(session.failures).toEqual([])
 })
@@ -184,16 +236,16 @@ test.each<[string, Record<string, () => Promise<unknown>>]>([
 let opens = 0
 
 test('a consume that is refused after a pause costs the connection', async () => {
-  const back = new Gate()
+  const back = Promise.withResolvers<void>()
   const session = fakeSession({
     consume: () => (count(session, 'consume') > 1 ? Promise.reject(new Error('refused')) : Promise.resolve({})),
   })
   let calls = 0
-  const consumer = create({ handle: () => (++calls === 1 ? away() : Promise.resolve()), recovered: () => back.opened })
+  const consumer = create({ handle: () => (++calls === 1 ? away() : Promise.resolve()), recovered: () => back.promise })
   await consumer.attach(session)
   session.receive(fakeMessage())
   await eventually(() => expect(consumer.isPaused()).toBe(true))
-  back.open()
+  back.resolve()
   await eventually(() => expect(session.failures.map(({ message }) => message)).toEqual(['refused']))
   expect(consumer.isConsuming(session)).toBe(false)
 })
@@ -266,8 +318,8 @@ test('a channel that closes unexpectedly costs the connection', async () => {
 })
 
 test('a paused consumer does not consume, and isConsuming is false', async () => {
-  const back = new Gate()
-  const consumer = create({ handle: away, recovered: () => back.opened })
+  const back = Promise.withResolvers<void>()
+  const consumer = create({ handle: away, recovered: () => back.promise })
   const session = fakeSession()
   await consumer.attach(session)
   expect(consumer.isConsuming(session)).toBe(true)

@@ -1,6 +1,12 @@
 import type { Socket } from 'node:net'
-import { eventually, startTcpProxy, type TcpProxy, type TestBroker, testBroker } from '@switchhook/testkit'
-import { recordingLog } from '../testing/recording.ts'
+import {
+  eventually,
+  recordingLog,
+  startTcpProxy,
+  type TcpProxy,
+  type TestBroker,
+  testBroker,
+} from '@switchhook/testkit'
 import { type Link, openLink } from './link.ts'
 import { connectToAny, type Session } from './session.ts'
 

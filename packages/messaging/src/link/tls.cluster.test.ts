@@ -1,7 +1,6 @@
-import { makeCertificateAuthority, startTlsBroker } from '@switchhook/testkit'
+import { makeCertificateAuthority, recordingLog, startTlsBroker } from '@switchhook/testkit'
 import { openBroker } from '../broker.ts'
 import { openQuarantine } from '../quarantine/quarantine.ts'
-import { recordingLog } from '../testing/recording.ts'
 import { sampleDelivery } from '../testing/samples.ts'
 import { serviceTopology } from '../topology/topology.ts'
 

@@ -1,22 +1,30 @@
 import { parseEvent } from '@switchhook/contracts'
-import { eventually, type TestBroker, testBroker } from '@switchhook/testkit'
+import {
+  eventually,
+  openQueueObserver,
+  type QueueObserver,
+  type RecordingLog,
+  type RecordingMetrics,
+  recordingLog,
+  recordingMetrics,
+  type TestBroker,
+  testBroker,
+} from '@switchhook/testkit'
 import { type Broker, openBroker } from '../broker.ts'
-import { type Observer, openObserver } from '../testing/observer.ts'
-import { type RecordingLog, type RecordingMetrics, recordingLog, recordingMetrics } from '../testing/recording.ts'
 import { sampleEvent } from '../testing/samples.ts'
 import { EVENTS_EXCHANGE, Queue, serviceTopology } from '../topology/topology.ts'
 
 const LISTENER = 'listener'
 
 let server: TestBroker
-let observer: Observer
+let observer: QueueObserver
 let log: RecordingLog
 let meters: RecordingMetrics
 const opened: Broker[] = []
 
 beforeEach(async () => {
   server = await testBroker()
-  observer = await openObserver(server.amqpUrl)
+  observer = await openQueueObserver(server.amqpUrl)
   log = recordingLog()
   meters = recordingMetrics()
 })

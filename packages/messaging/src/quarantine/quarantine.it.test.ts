@@ -1,25 +1,30 @@
 import { randomUUID } from 'node:crypto'
 import { parseEvent, Unparsable } from '@switchhook/contracts'
-import { eventually, type TestBroker, testBroker } from '@switchhook/testkit'
+import {
+  eventually,
+  openQueueObserver,
+  type QueueObserver,
+  recordingLog,
+  type TestBroker,
+  testBroker,
+} from '@switchhook/testkit'
 import type { ConfirmChannel, Options } from 'amqplib'
 import { type Broker, openBroker } from '../broker.ts'
 import type { IncomingMessage } from '../message/incoming-message.ts'
-import { type Observer, openObserver } from '../testing/observer.ts'
-import { recordingLog } from '../testing/recording.ts'
 import { DELIVERY_EXCHANGE, EVENTS_EXCHANGE, Queue, serviceTopology } from '../topology/topology.ts'
 import { openQuarantine, type Quarantine, type QuarantinedMessage } from './quarantine.ts'
 
 let server: TestBroker
 let broker: Broker
 let quarantine: Quarantine
-let observer: Observer
+let observer: QueueObserver
 let channel: ConfirmChannel
 
 beforeEach(async () => {
   server = await testBroker()
   broker = await openBroker({ url: server.amqpUrl, topology: serviceTopology([]), log: recordingLog(), name: 'test' })
   quarantine = await openQuarantine({ url: server.amqpUrl, name: 'test quarantine' })
-  observer = await openObserver(server.amqpUrl)
+  observer = await openQueueObserver(server.amqpUrl)
   channel = observer.channel
 })
 

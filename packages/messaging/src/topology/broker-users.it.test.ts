@@ -1,6 +1,5 @@
-import { eventually, type TestBroker, testBroker } from '@switchhook/testkit'
+import { eventually, recordingLog, type TestBroker, testBroker } from '@switchhook/testkit'
 import { type Broker, openBroker } from '../broker.ts'
-import { recordingLog } from '../testing/recording.ts'
 import { declaredBy } from './broker-users.ts'
 import { Queue, serviceTopology } from './topology.ts'
 

@@ -1,6 +1,12 @@
-import { eventually, startTcpProxy, type TcpProxy, type TestBroker, testBroker } from '@switchhook/testkit'
+import {
+  eventually,
+  recordingLog,
+  startTcpProxy,
+  type TcpProxy,
+  type TestBroker,
+  testBroker,
+} from '@switchhook/testkit'
 import { type Broker, openBroker } from '../broker.ts'
-import { recordingLog } from '../testing/recording.ts'
 import { Queue, serviceTopology } from './topology.ts'
 
 /** Two addresses of one broker stand for two nodes: they see the same queues. */

@@ -1,6 +1,5 @@
 import { type EventId, newEventId, type SubscriptionId } from '@switchhook/contracts'
 import * as fc from 'fast-check'
-import { danglingNames } from '../testing/dangling-names.ts'
 import {
   backlogOf,
   backlogQueue,
@@ -18,6 +17,7 @@ import {
   packetQueues,
   Queue,
   serviceTopology,
+  type Topology,
   waitQueueFor,
   waitQueues,
 } from './topology.ts'
@@ -270,3 +270,22 @@ test.each<[string, string[], Parameters<typeof danglingNames>[0]]>([
 ])('%s that does not exist is reported', (_case, expected, topology) => {
   expect(danglingNames(topology)).toEqual(expected)
 })
+
+/** Exchanges and queues that a topology names but does not declare, and dead-letter keys without a binding. */
+function danglingNames({ exchanges, alternates = {}, queues, bindings, exchangeBindings = [] }: Topology): string[] {
+  const names = [
+    ...[...bindings, ...exchangeBindings].map(({ from }) => from).filter((name) => !(name in exchanges)),
+    ...bindings.map(({ to }) => to).filter((name) => !(name in queues)),
+    ...[...exchangeBindings.map(({ to }) => to), ...Object.entries(alternates).flat()].filter(
+      (name) => !(name in exchanges),
+    ),
+  ]
+  const deadLetters = Object.values(queues).flatMap((queue) => {
+    const exchange = queue['x-dead-letter-exchange']
+    const key = queue['x-dead-letter-routing-key']
+    if (exchange === undefined) return []
+    if (!(exchange in exchanges)) return [String(exchange)]
+    return bindings.some((binding) => binding.from === exchange && binding.key === key) ? [] : [String(key)]
+  })
+  return [...new Set([...names, ...deadLetters])]
+}

@@ -4,7 +4,7 @@ import { MARK_VARIABLE } from '../ari/channel-mark.ts'
 import { type CarryOutDeps, carryOut } from './carry-out.ts'
 
 /**
- * Records the variables that are read and set, the events that are subscribed to, and what phones are told. The connection is cut before request `cutAt`.
+ * Records the variables that are read and set, and the events that are subscribed to. The connection is cut before request `cutAt`.
  * @param joins the status of each answer to `addChannel`
  * @param told the status of the answer to `dial`, `ring`, `answer` and `moh`. A channel has no variables.
  * @param state of every channel
@@ -15,7 +15,7 @@ function asterisk(cutAt: number, joins: number[] = [], told = 204, state = 'Down
     ari: {
       request: async (method, path, query) => {
         if (done.length === cutAt) throw new AriUnavailable('cut')
-        done.push(query?.['variable'] ?? query?.['eventSource'] ?? query?.['states'] ?? '')
+        done.push(query?.['variable'] ?? query?.['eventSource'] ?? '')
         if (path.endsWith('/addChannel')) return { status: joins.shift() ?? 204, body: undefined }
         if (method === 'GET' && !path.endsWith('/variable')) return { status: 200, body: { state } }
         const isTold = /\/(dial|ring|answer|moh)$/.test(path)
@@ -27,7 +27,7 @@ function asterisk(cutAt: number, joins: number[] = [], told = 204, state = 'Down
     app: 'test',
     ringSeconds: 2,
     talk: async () => {},
-    lines: { channelOf: async () => null },
+    lines: { channelOf: async () => undefined },
     endpointOf: () => null,
     shownAs: () => ({ number: '', isWithheld: false }),
   }
@@ -48,13 +48,6 @@ test.each([0, 1, 2])('a claim that ends after %i requests leaves the channel unm
   await expect(claim(deps)).rejects.toThrow(AriUnavailable)
   expect(done).toHaveLength(cutAt)
   expect(done).not.toContain(MARK_VARIABLE)
-})
-
-test('a phone is told how its transfer ended once Asterisk has handled its request, or Asterisk crashes', async () => {
-  const { deps, done } = asterisk(Number.POSITIVE_INFINITY)
-  const told = { kind: 'transfer-progress', channelId: 'a', state: 'declined' } as const
-  await carryOut(deps, { tenant: 'acme', sessionId: newCallId() }, told)
-  expect(done).toEqual(['CHANNEL(pjsip,call-id)', 'channel_declined'])
 })
 
 test.each([

@@ -45,9 +45,10 @@ export async function carryOut(deps: CarryOutDeps, session: SessionName, action:
   switch (action.kind) {
     case 'create': {
       const { party } = action
-      const lineId = party.kind === 'agent' ? await deps.lines.channelOf(session.tenant, party.agentUri) : null
-      if (lineId !== null) {
-        return { kind: 'line-lent', channelId: action.channelId, lineId, ringMs: ringSeconds * 1_000 }
+      const line = party.kind === 'agent' ? await deps.lines.channelOf(session.tenant, party.agentUri) : undefined
+      if (line !== undefined) {
+        const { id: lineId, isHeldAtPhone } = line
+        return { kind: 'line-lent', channelId: action.channelId, lineId, isHeldAtPhone, ringMs: ringSeconds * 1_000 }
       }
       const answer = await create(deps, session, action)
       const isRefused = answer === undefined || (answer.status >= 400 && answer.status !== EXISTS)

@@ -1,7 +1,16 @@
 import { CallState, type CommandId, uuidV5 } from '@switchhook/contracts'
-import { applyAgentStep, type Call, ENDINGS, refuse, reportDone, targetFailed } from '@switchhook/platform'
+import {
+  applyAgentStep,
+  type Call,
+  ENDINGS,
+  failedCommand,
+  refuse,
+  reportDone,
+  targetFailed,
+} from '@switchhook/platform'
 import type { CommandInput } from './input.ts'
 import { answerOnLine } from './open-line.ts'
+import { keepHoldsAtPhones } from './phone-hold.ts'
 import { drop } from './plan-channels.ts'
 import type { Channel } from './session.ts'
 import type { SessionDraft } from './session-draft.ts'
@@ -18,17 +27,15 @@ export function applyCommand(draft: SessionDraft, input: CommandInput): void {
   if (input.kind === 'transfer') return transfer(draft, input, call)
   const channel = draft.channelOf(agentUri)
   const isRinging = input.kind === 'answer' && leg.state === CallState.alerting
-  const isHeldAtPhone = leg.state === CallState.held && channel?.isHeldAtPhone === true
-  const isForPhone = isRinging || (input.kind === 'resume' && isHeldAtPhone && call.transfer?.by !== agentUri)
+  const isOnHold = input.kind === 'resume' && leg.state === CallState.held && channel?.isHeldAtPhone === true
+  const isForPhone = isRinging || isOnHold
   // The phone has obeyed, whatever happened to the leg afterwards.
   if (!isForPhone && input.isLate === true) return reportDone(draft.calls, leg, input)
-  if (!isForPhone || input.isInVain === true) {
+  if (!isForPhone || input.isInVain === true) return applyAgentStep(draft.calls, input)
+  if (isOnHold && call.transfer?.by === agentUri) {
+    // The customer comes back, and waits until the phone resumes.
     applyAgentStep(draft.calls, input)
-    // The customer has come back from a transfer, and the phone is still on hold.
-    if (input.kind === 'resume' && isHeldAtPhone && input.how === 'talk' && input.isInVain !== true) {
-      draft.actions.push({ kind: 'talk', channelId: channel.id })
-    }
-    return
+    keepHoldsAtPhones(draft)
   }
   const isAsked = channel !== undefined && (isRinging ? answer : resume)(draft, input, channel)
   if (!isAsked) applyAgentStep(draft.calls, { ...input, isInVain: true })
@@ -39,6 +46,8 @@ function answer(draft: SessionDraft, input: CommandInput, channel: Channel): boo
   const { callId, agentUri, commandId, how } = input
   if (how == null || commandId === null) return false
   if (channel.origin === 'lent') {
+    // The caller would hear nothing of the agent.
+    if (channel.isHeldAtPhone) return false
     answerOnLine(draft, channel)
     return true
   }
@@ -88,6 +97,12 @@ function transfer(
   const begun = calls.call(input.callId)
   if (refusal === null || begun?.transfer == null || before !== null) return
   const consultation = calls.call(input.consultationCallId)
-  if (consultation !== undefined) refuse(calls, consultation, ENDINGS[refusal])
-  else targetFailed(calls, begun, ENDINGS[refusal])
+  const how = ENDINGS[refusal]
+  if (consultation !== undefined) return refuse(calls, consultation, how)
+  targetFailed(calls, begun, how)
+  // Without it, a second transfer that is refused for the same reason would change nothing, and no event would name it.
+  if (input.commandId !== null) {
+    const failed = { ...failedCommand('transfer', input.commandId), reason: how.endReason }
+    calls.report(calls.leg(input.callId, input.agentUri), { failedCommand: failed })
+  }
 }

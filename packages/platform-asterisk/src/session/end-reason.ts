@@ -18,11 +18,18 @@ const UNANSWERED: Readonly<Record<number, EndReason>> = {
 }
 
 /** Causes of a leg that was answered and did not end with an ordinary BYE. */
-const ANSWERED: Readonly<Record<number, EndReason>> = { 20: deviceUnavailable, 44: deviceUnavailable }
+const ANSWERED: Readonly<Record<number, EndReason>> = {
+  20: deviceUnavailable,
+  31: normal,
+  44: deviceUnavailable,
+  127: normal,
+}
 
 const NORMAL_CAUSES = [0, 16]
 const NO_ANSWER_CAUSES = [18, 19]
 const REQUEST_TERMINATED = 487
+/** Unwanted (RFC 8197) and Rejected (RFC 8688). Asterisk gives both the cause 127. */
+const REJECTED_AS_SPAM = [607, 608]
 
 /** Why a channel ended, from the Q.850 cause and the SIP status that Asterisk reports. */
 export function howEnded(channel: Channel, cause: number, sipCode: number | null): HowEnded {
@@ -31,8 +38,9 @@ export function howEnded(channel: Channel, cause: number, sipCode: number | null
 
 function endReasonOf({ state, origin }: Channel, cause: number, sipCode: number | null): EndReason {
   const isNormal = NORMAL_CAUSES.includes(cause)
-  if (state === 'up') return isNormal ? normal : (ANSWERED[cause] ?? (cause === 127 ? normal : failed))
+  if (state === 'up') return isNormal ? normal : (ANSWERED[cause] ?? failed)
   if (sipCode === REQUEST_TERMINATED) return cancelled
+  if (sipCode !== null && REJECTED_AS_SPAM.includes(sipCode)) return rejected
   if (isNormal) return origin === 'arrived' ? cancelled : rejected
   if (NO_ANSWER_CAUSES.includes(cause)) return state === 'ringing' ? noAnswer : deviceUnavailable
   return UNANSWERED[cause] ?? failed

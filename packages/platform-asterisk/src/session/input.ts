@@ -29,7 +29,13 @@ export type LineInput =
   /** The agent has opened the line, perhaps a second time. */
   | { readonly kind: 'line-opens'; readonly channelId: string; readonly agentUri: string }
   /** The call uses the line's channel instead of `channelId`, which was not created. Unanswered, it rings for `ringMs`. */
-  | { readonly kind: 'line-lent'; readonly channelId: string; readonly lineId: string; readonly ringMs: number }
+  | {
+      readonly kind: 'line-lent'
+      readonly channelId: string
+      readonly lineId: string
+      readonly isHeldAtPhone: boolean
+      readonly ringMs: number
+    }
   /** The call on the line was not answered in time. */
   | { readonly kind: 'line-overdue'; readonly lineId: string }
   /** The line's channel has left the bridge of the call. */

@@ -46,7 +46,7 @@ function lent(draft: SessionDraft, input: Extract<LineInput, { kind: 'line-lent'
   const { line } = asked
   const isCaller = draft.liveCalls().some(({ caller, phase }) => phase === 'seized' && lineOf(caller) === line)
   const channel = newChannel({ id: input.lineId, line, origin: 'lent', askedAtMs: draft.atMs })
-  draft.put({ ...channel, isReady: true, state: isCaller ? 'up' : 'ringing' })
+  draft.put({ ...channel, isReady: true, state: isCaller ? 'up' : 'ringing', isHeldAtPhone: input.isHeldAtPhone })
   if (isCaller) return
   partyRings(draft, line)
   draft.later.push({ input: { kind: 'line-overdue', lineId: input.lineId }, dueInMs: input.ringMs })

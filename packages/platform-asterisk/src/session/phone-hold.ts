@@ -9,6 +9,8 @@ const isOutside = (party: Party, line: string): boolean => party.kind === 'outsi
 export function phoneHolds(draft: SessionDraft, channel: Channel, isHeld: boolean): void {
   if (channel.isHeldAtPhone === isHeld) return
   draft.put({ ...channel, isHeldAtPhone: isHeld })
+  // The call is on hold by command, and the open line is free.
+  if (channel.origin === 'lent' && channel.bridge === null) return
   const { calls } = draft
   const talks = draft.liveCalls().filter((one) => one.phase === 'talking' && isIn(one, channel.line))
   const waiting = talks.find(({ caller, called }) => [caller, called].some((one) => isOutside(one, channel.line)))
@@ -16,15 +18,15 @@ export function phoneHolds(draft: SessionDraft, channel: Channel, isHeld: boolea
     const holder = isOutside(waiting.caller, channel.line) ? waiting.caller : waiting.called
     return outsideHolds(calls, waiting, holder, isHeld)
   }
-  // During a consultation the phone serves that call, not the transferred one.
-  const call = talks.find(({ transfer }) => transfer === null) ?? (isHeld ? undefined : talks[0])
+  // The phone of an agent who transfers a call serves the consultation, if there is one.
+  const call = talks.find(({ transfer }) => transfer?.by !== channel.line)
   if (call === undefined) return
   const parties = [call.caller, call.called]
   const holder = parties.find((party) => lineOf(party) === channel.line)
   for (const other of parties.filter((party) => party !== holder)) {
     if (other.kind === 'agent') calls.report(calls.leg(call.callId, other.agentUri), { remoteHeld: isHeld })
   }
-  if (holder?.kind !== 'agent' || call.transfer !== null) return
+  if (holder?.kind !== 'agent') return
   const state = isHeld ? CallState.held : CallState.connected
   const leg = calls.leg(call.callId, holder.agentUri)
   if (leg !== undefined && leg.state !== state) calls.report(leg, { state })

@@ -12,8 +12,8 @@ interface Need {
 
 /** The Q.850 cause for a caller whose call ended unanswered, if the legs have none that the caller can use. */
 const NO_ANSWER = 19
-/** In SIP 302 without the new address. */
-const REDIRECTED = 23
+/** In SIP 302 without the new address, and 500, after which carriers try again. */
+const NOT_PASSED_ON = [23, 127]
 
 /**
  * Compares the channels and bridges that the calls need with those requested from Asterisk, and requests the difference.
@@ -81,8 +81,9 @@ function bridgeFor(draft: SessionDraft, call: Call, party: Party): Need['bridge'
     const joinsEarly = isCalledByUs && (party.kind === 'outside' || (!isCallee && channel.state === 'up'))
     return joinsEarly ? { id: callId, waits: false } : null
   }
-  // While the call is on hold, the agent's line serves other calls.
-  if (channel?.origin === 'lent' && !channel.isHeldAtPhone && draft.isHeldBy(callId, party)) return null
+  // While the call is on hold, the agent's line serves other calls, unless the agent has pressed hold in this one.
+  const isHeldHere = channel?.isHeldAtPhone === true && channel.bridge !== null
+  if (channel?.origin === 'lent' && !isHeldHere && draft.isHeldBy(callId, party)) return null
   const isTransferred = transfer !== null && !isAgent(party, transfer.by)
   const waits = isTransferred || draft.isHeldBy(callId, otherOf(call, party))
   return waits ? { id: holdingBridgeOf(callId), waits } : { id: callId, waits }
@@ -146,8 +147,8 @@ function causeFor(draft: SessionDraft, { line }: Channel): number {
   const legs = draft.calls
     .finish()
     .group.legs.filter(({ callId, state }) => callId === call?.callId && state === CallState.ended)
-  const causes = legs.map(({ ending }) => ending?.cause).filter((cause) => cause !== REDIRECTED)
-  return causes.find((cause) => cause != null) ?? NO_ANSWER
+  const causes = legs.flatMap(({ ending }) => ending?.cause ?? [])
+  return causes.find((cause) => !NOT_PASSED_ON.includes(cause)) ?? NO_ANSWER
 }
 
 function move(draft: SessionDraft, needs: ReadonlyMap<string, Need>): void {

@@ -1,4 +1,4 @@
-import { type CallId, CallState, EndReason, newCallId, newCommandId } from '@switchhook/contracts'
+import { type CallId, CallState, EndReason, newCallId, newCommandId, TransferStatus } from '@switchhook/contracts'
 import type { LegReport, Party } from '@switchhook/platform'
 import type { Action } from './action.ts'
 import { beginArrival, beginDial, beginLine } from './begin.ts'
@@ -60,14 +60,14 @@ class Steps {
   }
 
   /** Instead of creating the channel, Asterisk uses that of alice's open line. */
-  lends(nth: number): Input {
-    return { kind: 'line-lent', channelId: this.id(nth), lineId: 'line', ringMs: 30_000 }
+  lends(nth: number, isHeldAtPhone = false): Input {
+    return { kind: 'line-lent', channelId: this.id(nth), lineId: 'line', isHeldAtPhone, ringMs: 30_000 }
   }
 
   /** A transfer to bob, attended if the consultation has an id. */
-  transfers(consultationCallId: CallId | null): Input {
+  transfers(consultationCallId: CallId | null, agentUri = ALICE): Input {
     const target = { ...agent(BOB), asked: BOB, refusal: null }
-    const base = { callId: this.callId, agentUri: ALICE, commandId: newCommandId(), correlationId: null }
+    const base = { callId: this.callId, agentUri, commandId: newCommandId(), correlationId: null }
     return { ...base, kind: 'transfer', consultationCallId, target }
   }
 
@@ -174,14 +174,97 @@ describe('a phone that is on hold when its transfer fails', () => {
     expect(steps.asked).toEqual(['move 3 to talk'])
   })
 
-  test('is made to resume when its agent cancels the transfer', () => {
+  const resume = (steps: Steps, how: 'talk' | 'connected' | null): Input =>
+    ({ ...steps.command('hold'), kind: 'resume', how, isInVain: false }) as Input
+
+  test('is made to resume when its agent cancels the transfer, after all else', () => {
     const steps = onHold(newCallId())
-    steps.on({ ...steps.command('hold'), kind: 'resume', how: 'talk', isInVain: false } as Input)
-    expect(steps.asked).toContain('talk 2')
-    expect(steps.state).toBe(CallState.held)
-    steps.on({ kind: 'phone-resumes', channelId: steps.id(2) })
-    expect(steps.state).toBe(CallState.connected)
+    const asked = resume(steps, 'talk')
+    const { later } = steps.on(asked).stepped
+    expect(steps.asked.at(-1)).toBe('talk 2')
+    expect(steps.leg()).toMatchObject({ state: CallState.held, transfer: { status: TransferStatus.cancelled } })
+    steps.on({ kind: 'phone-resumes', channelId: steps.id(2) }, ...later.map(({ input }) => input))
+    expect(steps.leg()).toMatchObject({
+      state: CallState.connected,
+      doneCommand: { commandId: commandIdOf(asked) },
+    })
   })
+
+  test.each([
+    ['obey', 'in time', 'talk'],
+    ['be made to', 'at all', 'connected'],
+    ['be made to', 'at all', null],
+  ] as const)('and does not %s %s: the resume that cancels the transfer is reported as failed', (_what, _when, how) => {
+    const steps = onHold(newCallId())
+    const asked = resume(steps, how)
+    const { later } = steps.on(asked).stepped
+    steps.on(...later.map(({ input }) => input))
+    expect(steps.leg()).toMatchObject({
+      state: CallState.held,
+      transfer: { status: TransferStatus.cancelled },
+      failedCommand: { commandId: commandIdOf(asked), command: 'resume' },
+    })
+  })
+
+  test('and is asked in vain to resume before the next transfer: that is reported as failed, too', () => {
+    const steps = onHold(newCallId())
+    const asked = resume(steps, 'talk')
+    const { later } = steps.on(asked).stepped
+    steps.on(steps.transfers(newCallId()), ...later.map(({ input }) => input))
+    expect(steps.leg()?.failedCommand).toMatchObject({ commandId: commandIdOf(asked) })
+  })
+})
+
+describe('hold and resume at a phone during a transfer', () => {
+  /** Alice talks to carol. */
+  const held = (): Steps => {
+    const steps = talking(agent(CAROL))
+    return steps.on({ kind: 'phone-holds', channelId: steps.id(2) })
+  }
+  const bobAnswers = (steps: Steps): Steps => steps.on({ kind: 'ready', channelId: steps.id(4), isUp: true })
+
+  test('by the agent who is transferred: the target hears the agent who has resumed', () => {
+    const steps = held()
+    steps.on(steps.transfers(null, CAROL), { kind: 'phone-resumes', channelId: steps.id(2) })
+    expect(steps.state).toBe(CallState.connected)
+    bobAnswers(steps)
+    expect(steps.leg(BOB)).toMatchObject({ state: CallState.connected, remoteHeld: false })
+    expect(steps.asked).toContain('move 2+4 to talk')
+  })
+
+  test('by the agent who is transferred: the agent who holds is on hold at once', () => {
+    const steps = talking(agent(CAROL))
+    steps.on(steps.transfers(null, CAROL), { kind: 'phone-holds', channelId: steps.id(2) })
+    expect(steps.state).toBe(CallState.held)
+    expect(steps.leg(CAROL)?.remoteHeld).toBe(true)
+    bobAnswers(steps)
+    expect(steps.leg(BOB)).toMatchObject({ state: CallState.connected, remoteHeld: true })
+  })
+
+  test('by the agent who transfers: the other one still waits', () => {
+    const steps = held()
+    steps.on(steps.transfers(null), { kind: 'phone-resumes', channelId: steps.id(2) })
+    expect(steps.leg(CAROL)?.remoteHeld).toBe(true)
+    steps.on({ kind: 'gone', channelId: steps.id(4), cause: 17, sipCode: 486 })
+    expect([steps.state, steps.leg(CAROL)?.remoteHeld]).toEqual([CallState.connected, false])
+  })
+})
+
+test('a second transfer that is refused for the same reason is reported, too', () => {
+  const steps = talking()
+  const refused = (): Input => {
+    const asked = steps.transfers(null)
+    const target = { ...agent(BOB), asked: BOB, refusal: 'busy' }
+    return { ...asked, target } as Input
+  }
+  for (const input of [refused(), refused()]) {
+    steps.on(input)
+    expect(steps.leg()).toMatchObject({
+      state: CallState.connected,
+      transfer: { status: TransferStatus.failed, failReason: EndReason.busy },
+      failedCommand: { commandId: commandIdOf(input), command: 'transfer', reason: EndReason.busy },
+    })
+  }
 })
 
 test('one party hangs up: the other one is ended, and the bridge', () => {
@@ -208,6 +291,7 @@ test.each([
   ['busy', { kind: 'gone', cause: 17, sipCode: 486 }, EndReason.busy, 17],
   ['declined', { kind: 'gone', cause: 21, sipCode: 603 }, EndReason.rejected, 21],
   ['redirected', { kind: 'gone', cause: 23, sipCode: 302 }, EndReason.failed, 19],
+  ['declined as spam', { kind: 'gone', cause: 127, sipCode: 607 }, EndReason.rejected, 19],
   ['not registered', { kind: 'refused' }, EndReason.deviceUnavailable, 20],
 ] as const)('a call that a phone refuses before it rings is missed: %s', (_why, input, endReason, heard) => {
   const steps = new Steps('is called')
@@ -318,6 +402,28 @@ describe('a line that is open all day', () => {
     expect(steps.asked).toEqual(['leave line', 'move trunk to wait'])
     steps.on({ ...steps.command('hold'), kind: 'resume', how: 'connected', isInVain: false } as Input)
     expect(steps.asked).toEqual(['move trunk+line to talk'])
+  })
+
+  test('is not answered by command while the agent has it on hold, which can change as long as the call rings', () => {
+    const steps = new Steps('is called')
+    const [first, second] = [steps.answer('connected'), steps.answer('connected')]
+    steps.on(steps.lends(2, true), first)
+    expect(steps.leg()).toMatchObject({
+      state: CallState.alerting,
+      failedCommand: { commandId: commandIdOf(first), command: 'answer' },
+    })
+    steps.on({ kind: 'phone-resumes', channelId: 'line' }, second)
+    expect(steps.leg()).toMatchObject({ state: CallState.connected, commandId: commandIdOf(second) })
+  })
+
+  test('stays where it is when the agent presses hold in another call', () => {
+    const steps = onLine()
+    steps.on(steps.command('hold'))
+    const resume = { ...steps.command('hold'), kind: 'resume', how: 'connected', isInVain: false } as Input
+    expect(steps.on({ kind: 'phone-holds', channelId: 'line' }).asked).toEqual([])
+    expect(steps.on(resume)).toMatchObject({ state: CallState.held, asked: [] })
+    expect(steps.leg()?.failedCommand).toMatchObject({ commandId: commandIdOf(resume), command: 'resume' })
+    expect(steps.on({ kind: 'phone-resumes', channelId: 'line' })).toMatchObject({ state: CallState.held, asked: [] })
   })
 
   test('stays open after the call', () => {

@@ -41,7 +41,9 @@ export function finishStep(draft: SessionDraft): Stepped {
   tellPhones(draft)
   keepHoldsAtPhones(draft)
   planChannels(draft)
-  return { session: draft.finish(), actions: draft.actions, later: draft.later }
+  // Last: nobody waits for a phone that is slow to obey.
+  const actions = draft.actions.toSorted((a, b) => Number(a.kind === 'talk') - Number(b.kind === 'talk'))
+  return { session: draft.finish(), actions, later: draft.later }
 }
 
 /** The command that the reports of this step name as their cause. */

@@ -1,6 +1,6 @@
+import { RealTimeMemory } from '@switchhook/conformance'
 import { CallState, newCallId, newCommandId } from '@switchhook/contracts'
 import type { LegReport } from '@switchhook/platform'
-import { RealTimeMemory } from '@switchhook/platform/conformance'
 import { beginArrival } from '../session/begin.ts'
 import type { Input } from '../session/input.ts'
 import { createSessionStore } from './session-store.ts'

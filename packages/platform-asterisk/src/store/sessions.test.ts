@@ -1,6 +1,6 @@
+import { RealTimeMemory } from '@switchhook/conformance'
 import { CallState, newCallId, newCommandId, Unavailable } from '@switchhook/contracts'
 import { PlatformUnavailable } from '@switchhook/platform'
-import { RealTimeMemory } from '@switchhook/platform/conformance'
 import { eventually } from '@switchhook/testkit'
 import type { SessionName } from '../ari/channel-mark.ts'
 import type { Action } from '../session/action.ts'
@@ -157,5 +157,21 @@ test('a command is accepted although what follows from it cannot be stored', asy
   }
   expect(await hangup()).toBe(true)
   expect(unsettled).toEqual([{ tenant, sessionId: callId }])
+  expect(errors).toEqual(['an action on a call failed'])
+})
+
+test('a phone that cannot be told how its transfer ended does not delay the parties', async () => {
+  await dial()
+  for (const nth of [2, 3]) await apply({ kind: 'ready', channelId: `${callId}-${nth}`, isUp: true })
+  const target = { kind: 'outside', address: '+15550101', asked: '+15550101', refusal: null } as const
+  await apply({ kind: 'phone-transfers', channelId: `${callId}-2`, target })
+  answerTo = ({ kind }) => {
+    if (kind === 'transfer-progress') throw new Error('Asterisk does not handle the requests of the phone')
+    return undefined
+  }
+  carriedOut = []
+  await apply({ kind: 'ready', channelId: `${callId}-5`, isUp: true })
+  expect(carriedOut).toEqual(['transfer-progress', 'drop', 'move', 'drop-bridge'])
+  expect(unsettled).toEqual([])
   expect(errors).toEqual(['an action on a call failed'])
 })

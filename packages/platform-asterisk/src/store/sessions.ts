@@ -33,6 +33,9 @@ export interface SessionsDeps extends Surroundings {
 const READ_WITHIN_MS = 1_000
 const READ_AGAIN_MS = 50
 
+/** What is only told to a phone. The parties do not wait for it, and a comparison with Asterisk does not repeat it. */
+const TO_PHONES: readonly Action['kind'][] = ['talk', 'transfer-progress']
+
 export type Sessions = ReturnType<typeof createSessions>
 
 /**
@@ -57,7 +60,8 @@ export function createSessions(deps: SessionsDeps) {
     try {
       for (let next: Stepped | undefined = stepped; next !== undefined; ) {
         for (const action of next.actions) {
-          const input = await deps.carryOut({ tenant, sessionId }, action)
+          const done = deps.carryOut({ tenant, sessionId }, action)
+          const input = await (TO_PHONES.includes(action.kind) ? done.catch(report) : done)
           if (input !== undefined) inputs.push(input)
         }
         await reporter.report(next.session)
@@ -65,9 +69,13 @@ export function createSessions(deps: SessionsDeps) {
         next = input && (await applyOne(tenant, sessionId, input))
       }
     } catch (error) {
-      if (!(error instanceof AriUnavailable)) onError('an action on a call failed', error)
+      report(error)
       deps.onUnsettled({ tenant, sessionId })
     }
+  }
+
+  function report(error: unknown): undefined {
+    if (!(error instanceof AriUnavailable)) onError('an action on a call failed', error)
   }
 
   const loaded = (tenant: Tenant, callId: CallId) => store.load(tenant, callId).catch(unreadable)

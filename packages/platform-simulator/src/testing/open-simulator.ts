@@ -1,4 +1,4 @@
-import type { Observer, VirtualStorage } from '@switchhook/platform/conformance'
+import type { Observer, VirtualStorage } from '@switchhook/conformance'
 import { createSimulator, type Simulator } from '../simulator.ts'
 
 export const [ALICE, BOB, CAROL] = ['alice', 'bob', 'carol'].map((name) => `sip:${name}@acme.example`) as [

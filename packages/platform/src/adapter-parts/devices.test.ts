@@ -1,15 +1,25 @@
-import type { DeviceReport } from '../platform.ts'
-import { VirtualStorage } from '../testing/virtual-storage.ts'
+import type { DeviceReport, StoredRecord } from '../platform.ts'
 import { createDevices } from './devices.ts'
+import type { AdapterStorage } from './storage.ts'
 
 const ALICE = 'sip:alice@acme.example'
 const tenant = 'acme'
 
-let storage: VirtualStorage
+const records = new Map<string, StoredRecord>()
+const storage: AdapterStorage = {
+  read: async (_tenant, keys) => keys.map((key) => records.get(key) ?? { version: 0, value: undefined }),
+  write: async (_tenant, change) => {
+    for (const { key, expectedVersion, value } of change.records)
+      records.set(key, { version: expectedVersion + 1, value })
+    return 'committed'
+  },
+}
+let nowMs: number
 let orders: number[]
 
 beforeEach(() => {
-  storage = new VirtualStorage()
+  records.clear()
+  nowMs = Date.UTC(2026, 0, 1)
   orders = []
 })
 
@@ -17,18 +27,17 @@ const open = () =>
   createDevices({
     storage,
     onError: () => {},
-    now: () => storage.nowMs,
+    now: () => nowMs,
     listener: () => ({ legs: async () => {}, device: async ({ order }: DeviceReport) => void orders.push(order) }),
     prefix: { record: 'device', timer: 'device' },
     timerMs: 1,
   })
 
 test('the order of a device rises although its record has expired, for the listener does not forget the last one', async () => {
-  const expireAll = storage.backUp()
   const devices = open()
   for (const online of [false, true, false]) await devices.set(tenant, ALICE, online)
-  expireAll()
-  storage.nowMs += 366 * 24 * 60 * 60_000
+  records.clear()
+  nowMs += 366 * 24 * 60 * 60_000
   await devices.set(tenant, ALICE, false)
   expect(orders).toHaveLength(4)
   expect(orders).toEqual([...new Set(orders)].toSorted((a, b) => a - b))
@@ -39,8 +48,7 @@ test.each([
   ['a replica whose clock is ahead', Date.UTC(2027, 0, 1)],
 ])('the order continues that of %s', async (_by, order) => {
   const value = { online: false, order, at: '2025-12-31T00:00:00.000Z' }
-  const record = { key: `device:${ALICE}`, expectedVersion: 0, value, ttlMs: 0 }
-  await storage.write(tenant, { records: [record], timers: [] })
+  records.set(`device:${ALICE}`, { version: 1, value })
   await open().set(tenant, ALICE, true)
-  expect(orders).toEqual([Math.max(order + 1, storage.nowMs)])
+  expect(orders).toEqual([Math.max(order + 1, nowMs)])
 })

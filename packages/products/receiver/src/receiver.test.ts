@@ -3,7 +3,6 @@ import { createReceiver } from './receiver.ts'
 import type { Store } from './store.ts'
 import { memoryStore } from './stores/memory.ts'
 import { aDelivery, aLeg, asRequest, OTHER_SECRET, SECRET, type SentDelivery } from './testing/deliveries.ts'
-import { gate } from './testing/gate.ts'
 
 type Options = ReceiverOptions<unknown>
 
@@ -207,23 +206,23 @@ describe('the order', () => {
   })
 
   test('events of one leg are handled one after the other, those of two legs side by side', async () => {
-    const [hold, begun] = [gate(), gate()]
+    const [hold, begun] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const { send, seen } = observed({
       on: {
         'call.status': async ({ data: { callId, sequence } }) => {
           if (sequence === 1) {
-            begun.open()
-            await hold.opened
+            begun.resolve()
+            await hold.promise
           }
           seen.push(`${callId} ${sequence}`)
         },
       },
     })
     const first = send(aDelivery({ data: aLeg(1, 3, 'a') }))
-    await begun.opened
+    await begun.promise
     const second = send(aDelivery({ data: aLeg(2, 3, 'a') }))
     await send(aDelivery({ data: aLeg(2, 3, 'b') }))
-    hold.open()
+    hold.resolve()
     await Promise.all([first, second])
     expect(seen).toEqual(['b 2', 'a 1', 'a 2'])
   })
@@ -276,13 +275,13 @@ describe('failures', () => {
   })
 
   test('a handler that takes long is answered 503, works on, and its retry waits for the same work', async () => {
-    const finish = gate()
+    const finish = Promise.withResolvers<void>()
     const { send, seen } = observed({
       answerWithinMs: 20,
       on: {
         'call.status': async () => {
           seen.push('begun')
-          await finish.opened
+          await finish.promise
         },
       },
     })
@@ -290,7 +289,7 @@ describe('failures', () => {
     const late = [503, expect.stringContaining('still runs')]
     expect(await send(delivery)).toEqual(late)
     expect(await send(delivery)).toEqual(late)
-    finish.open()
+    finish.resolve()
     // On a busy machine, 20 ms can pass before the receiver goes on. A sender then retries.
     let answer = await send(delivery)
     while (answer[0] === 503) answer = await send(delivery)
@@ -299,18 +298,18 @@ describe('failures', () => {
   })
 
   test('stopping answers 503, tells the handlers, and ends when they have', async () => {
-    const begun = gate()
+    const begun = Promise.withResolvers<void>()
     const { receiver, send, seen } = observed({
       on: {
         'call.status': async (_event, { signal }) => {
-          begun.open()
+          begun.resolve()
           await new Promise((next) => signal.addEventListener('abort', next))
           seen.push('ended')
         },
       },
     })
     const running = send()
-    await begun.opened
+    await begun.promise
     const waiting = send(aDelivery({ data: aLeg(2) }))
     const stopped = receiver.stop()
     expect(await send()).toEqual([503, 'The receiver is stopping.'])

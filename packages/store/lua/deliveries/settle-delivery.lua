@@ -6,7 +6,7 @@
 --         7 body to keep, '' for none   8 message of a held delivery, '' for none
 -- result  nil if it was written, else the ledger line, '' for no record
 -- The eight attempts of a run take 1 KiB, 3 KiB with the endpoint's answers, and at most 5 KiB (measured, for answers full
--- of quotes, which JSON escapes). So at least three runs are kept; older attempts are dropped (units-of.ts counts on it).
+-- of quotes, which JSON escapes). So at least three runs are kept; older attempts are dropped (tenant-sizes.ts counts on it).
 local attemptBytes = 16384
 -- A lapse uses up no slot, so a delivery can have any number of them. Of more than so many, the oldest is dropped.
 local keptLapses = 5

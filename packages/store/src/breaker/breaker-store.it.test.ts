@@ -221,9 +221,9 @@ test('a probe that is given back is granted to the next worker immediately, and 
   await open()
   await cooledDown()
   const probe = (await workers[0].claimProbe(endpoint, LEASE_MS)) ?? ''
-  await workers[1].releaseProbe(endpoint, 'another claim')
+  await workers[1].giveUpProbe(endpoint, 'another claim')
   expect(await workers[1].claimProbe(endpoint, LEASE_MS)).toBeUndefined()
-  await workers[0].releaseProbe(endpoint, probe)
+  await workers[0].giveUpProbe(endpoint, probe)
   expect(await workers[1].health(endpoint)).toMatchObject({ state: 'probing', consecutiveFailures: 3 })
   expect(await workers[1].claimProbe(endpoint, LEASE_MS)).toBeDefined()
 })

@@ -28,7 +28,7 @@ import { HISTORY_MS, KEPT_PERIODS } from './cool-down-history.ts'
  * recent       both notes                 the last 2 N results since one hung, oldest first: `h` hung, `.` any other
  * openedAt     note-failure               start of the cool-down
  * openUntil    note-failure               end of the cool-down; absent while closed
- * probe        claim-probe                the probe's claim; a new cool-down removes it, and so does release-probe
+ * probe        claim-probe                the probe's claim; a new cool-down removes it, and so does give-up-probe
  * probedAt     claim-probe                start of the probe's lease
  * probeUntil   claim-probe                end of the probe's lease; then another worker may claim it
  * paused       note-failure               present if the endpoint asked for this cool-down
@@ -81,8 +81,8 @@ export function createBreakerStore(redis: Redis, options: { readonly failures: n
       return claimed === 1 ? probe : undefined
     },
     /** Gives a claim back whose POST was not made, so that the next delivery can be the probe. */
-    releaseProbe: (endpoint: Endpoint, probe: string): Promise<void> =>
-      runScript(redis, 'breaker/release-probe', [breakerKey(endpoint)], [probe]),
+    giveUpProbe: (endpoint: Endpoint, probe: string): Promise<void> =>
+      runScript(redis, 'breaker/give-up-probe', [breakerKey(endpoint)], [probe]),
     /** Counts a transient failure. Resolves to whether it starts a cool-down; one that asks for a pause always does. */
     async noteFailure(endpoint: Endpoint, probe: string | undefined, result: FailedResult = UNKNOWN): Promise<boolean> {
       const keys = [breakerKey(endpoint), coolDownsKey(endpoint)]

@@ -73,7 +73,7 @@ describe('redelivery', () => {
     await store.park(delivery, refused(delivery), 'rejected')
     const again = await fixture.sendAgain(delivery)
     expect(await store.find(delivery.deliveryId)).toMatchObject({ run: 2, slot: 0, state: 'pending', parkedAt: null })
-    expect(await store.parked(delivery.subscriptionId, { limit: 10 })).toEqual({ items: [], nextCursor: null })
+    expect(await fixture.parked(delivery.subscriptionId, { limit: 10 })).toEqual({ items: [], nextCursor: null })
     expect(await store.beginRedelivery(delivery.deliveryId, { sender: 'a' })).toEqual({ kind: 'not-parked' })
     expect(await store.isSettled(again)).toBe(false)
   })
@@ -94,7 +94,7 @@ describe('redelivery', () => {
     const { body: _body, ...listed } = parked ?? {}
     const begun = await store.beginRedelivery(delivery.deliveryId, { sender: 'a' })
     expect(await store.find(delivery.deliveryId)).toEqual({ ...parked, isUnsent: true })
-    expect((await store.parked(delivery.subscriptionId, { limit: 10 })).items).toEqual([listed])
+    expect((await fixture.parked(delivery.subscriptionId, { limit: 10 })).items).toEqual([listed])
     expect(await store.beginRedelivery(delivery.deliveryId, { sender: 'a' })).toEqual(begun)
     expect(begun).toMatchObject({ record: { run: 2 } })
   })
@@ -113,7 +113,7 @@ describe('redelivery', () => {
       attempts: [{ run: 1 }, { run: 2 }],
     })
     expect(await store.beginRedelivery(delivery.deliveryId, { sender: 'a' })).toEqual({ kind: 'not-parked' })
-    expect((await store.parked(delivery.subscriptionId, { limit: 10 })).items).toEqual([])
+    expect((await fixture.parked(delivery.subscriptionId, { limit: 10 })).items).toEqual([])
   })
 
   test('a delivery stays listed if a worker parks the new run before its publisher notes it as sent', async () => {
@@ -123,7 +123,7 @@ describe('redelivery', () => {
     const again = { ...delivery, run: 2, attempt: 1 }
     await store.park(again, refused(again), 'rejected')
     if (begun.kind === 'begun') await store.redeliverySent(begun.record)
-    const page = await store.parked(delivery.subscriptionId, { limit: 10 })
+    const page = await fixture.parked(delivery.subscriptionId, { limit: 10 })
     expect(page.items).toMatchObject([{ run: 2, state: 'parked', attempts: [{ run: 1 }, { run: 2 }] }])
     expect(await store.beginRedelivery(delivery.deliveryId, { sender: 'a' })).toMatchObject({
       record: { run: 3, attempt: 2 },

@@ -1,8 +1,8 @@
-import type { Delivery, DeliveryId, SubscriptionId } from '@switchhook/contracts'
+import type { Delivery, DeliveryId } from '@switchhook/contracts'
 import { bodyKey, logKey, recordKey, redeliveryKey, senderKey } from '../keys.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
 import { type DeliveryRecord, ledgerOf, parseRecord, recordText, viewJson, viewOf } from './delivery-record.ts'
-import { createParkedIndex, type ParkedQuery } from './parked-index.ts'
+import { createParkedIndex } from './parked-index.ts'
 
 type Redelivery =
   | { readonly kind: 'begun'; readonly record: DeliveryRecord & { readonly body: Buffer } }
@@ -67,11 +67,6 @@ export function createDeliveryArchive(redis: Redis) {
       const { ledger, view, attempts } = found
       return { deliveryId, ...view, attempts, body, ...(ledger.state === 'unsent' && { isUnsent: true }) }
     },
-    /**
-     * The parked deliveries of a subscription, the newest first. Deliveries parked later do not shift the pages.
-     * @throws AppError `invalid-request` for a cursor that is not from this list
-     */
-    parked: (subscriptionId: SubscriptionId, query: ParkedQuery) => index.page(subscriptionId, query),
     /**
      * Begins the next run of a parked delivery. The returned record is to be published, as slot 0. Until `redeliverySent`
      * the delivery still counts as parked, and one that waits keeps its schedule. The same sender can begin the run again at

@@ -139,7 +139,7 @@ describe('the ledger', () => {
     await store.park(delivery, refused(delivery), 'rejected')
     await store.settle(nextOf(delivery), failed(nextOf(delivery)), waiting)
     await store.settle(delivery, null, { state: 'withdrawn' })
-    expect((await store.parked(delivery.subscriptionId, { limit: 10 })).items).toMatchObject([{ state: 'parked' }])
+    expect((await fixture.parked(delivery.subscriptionId, { limit: 10 })).items).toMatchObject([{ state: 'parked' }])
     await fixture.sendAgain(delivery)
     await store.settle(delivery, delivered(delivery), acknowledged)
     expect(await store.find(delivery.deliveryId)).toMatchObject({ run: 2, state: 'pending' })

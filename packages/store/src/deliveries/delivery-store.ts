@@ -1,11 +1,10 @@
-import type { Attempt, Delivery, ParkedCause, ParkedReason, ScheduleOf } from '@switchhook/contracts'
+import type { Attempt, Delivery, ParkedCause, ParkedReason } from '@switchhook/contracts'
 import { bodyKey, type Endpoint, heldMessageKey, ledgerKey, recordKey } from '../keys.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
 import { oncePerTick, stringsPerTick } from '../redis/shared-reads.ts'
 import {
   attemptLine,
   type Continuation,
-  type DeliveryState,
   isSettledBy,
   LEDGER_BYTES,
   type Ledger,
@@ -21,16 +20,8 @@ import {
 import { createHeldList, type HeldExcess } from './held-list.ts'
 import { createHeldLooks } from './held-looks.ts'
 import { heldMessageOf, parseHeldMessage } from './held-message.ts'
+import { createLifetimes, type DeliveryRetention } from './lifetimes.ts'
 import { createParkedList, type ParkedLimits } from './parked-list.ts'
-
-/** How long a record is kept after its last change. */
-export interface DeliveryRetention {
-  /** Acknowledged, withdrawn and expired deliveries. */
-  readonly settledRetentionMs: number
-  readonly parkedRetentionMs: number
-  /** A waiting delivery is kept for longer than its schedule takes. Absent: a copy waits in the broker for a moment. */
-  readonly scheduleOf?: ScheduleOf
-}
 
 /** The result of a slot that did not park the delivery. */
 export type Settlement =
@@ -55,11 +46,6 @@ interface SettleResult {
   /** Held deliveries that have to be parked, because this one is held, too. */
   readonly excess?: readonly HeldExcess[]
 }
-
-/** Time beyond the schedule, for an outage in which a waiting delivery cannot be consumed. */
-const OUTAGE_SLACK_MS = 7 * 86_400_000
-/** How long after its wait a copy may still arrive, because the broker or the workers were away. */
-const COPY_SLACK_MS = 3_600_000
 
 /**
  * The first look at a list comes sooner: since the worker read that the deliveries are held, that may have changed, and the look
@@ -90,30 +76,9 @@ export function createDeliveryStore(
   limits = UNLIMITED,
   verify: () => Promise<void> = () => Promise.resolve(),
 ) {
-  const { scheduleOf = () => ({ waitsMs: [], cooldownMs: 0 }) } = retention
   const parkedList = createParkedList(redis, retention, limits)
+  const lifetimes = createLifetimes(retention)
   const heldList = createHeldList(redis, createHeldLooks(redis), retention.parkedRetentionMs, limits)
-
-  function keptMs(message: MessageIdentity, state: DeliveryState): number {
-    if (state === 'waiting') return scheduleOf(message).waitsMs.reduce((sum, waitMs) => sum + waitMs, OUTAGE_SLACK_MS)
-    return state === 'parked' || state === 'held' ? retention.parkedRetentionMs : retention.settledRetentionMs
-  }
-
-  /** A released parked record lasts for `settledRetentionMs`, too. */
-  const leastKeptMs = Math.min(retention.settledRetentionMs, retention.parkedRetentionMs)
-  /**
-   * How long the ledger of a run that ended is kept apart from its record, so that every copy that can wait in the broker
-   * finds it. 0: the record lasts for longer than that.
-   */
-  function ledgerMs(message: MessageIdentity, isFirst = false): number {
-    const { waitsMs, cooldownMs } = scheduleOf(message)
-    // The last slot is postponed by a cool-down or any wait.
-    const waitMs = isFirst ? (waitsMs[0] ?? cooldownMs) : Math.max(cooldownMs, ...waitsMs)
-    return waitMs > leastKeptMs / 2 ? waitMs + COPY_SLACK_MS : 0
-  }
-  /** If a first message finds no record, only copies of this message exist. */
-  const ledgerWithoutRecordMs = (message: MessageIdentity): number =>
-    ledgerMs(message, message.run === 1 && message.slot === 0)
 
   /**
    * Compares and sets: the script writes if the ledger line is the expected one, which in the usual case is the line that
@@ -132,9 +97,9 @@ export function createDeliveryStore(
     const line = attempt === null ? '' : attemptLine(attempt)
     const made = attempt === null ? delivery.attempt : attempt.attempt - 1
     for (let expected = lineBefore({ ...delivery, attempt: made }); ; ) {
-      const ledgerLifetime = expected === '' ? ledgerWithoutRecordMs(delivery) : ledgerMs(delivery)
-      const lifetimes = [keptMs(delivery, view.state), ledger.state === 'waiting' ? 0 : ledgerLifetime]
-      const args = [expected, ledgerLine(ledger), viewJson(view), line, ...lifetimes, body ?? '', held ?? '']
+      const ledgerMs = ledger.state === 'waiting' ? 0 : lifetimes.ledgerMs(delivery, expected !== '')
+      const keptMs = [lifetimes.recordMs(delivery, view.state), ledgerMs]
+      const args = [expected, ledgerLine(ledger), viewJson(view), line, ...keptMs, body ?? '', held ?? '']
       const present = await runScript(redis, 'deliveries/settle-delivery', keys, args)
       if (present === null) return { kind: 'written', found: parseLedger(expected) }
       const found = ledgerIn(present, recordKey(deliveryId))
@@ -214,7 +179,7 @@ export function createDeliveryStore(
       // The record of a late copy may have expired. A first message, the usual case, costs one shared read, or one read of
       // its own in a later run, unless its copies can outlast its record.
       const [record, line] =
-        token === undefined && ledgerWithoutRecordMs(message) === 0
+        token === undefined && lifetimes.ledgerMs(message, false) === 0
           ? [await (ofRun === 1 ? readFirst : readAlone)(recordKey(deliveryId)), null]
           : await pipeline(redis, (commands) => [
               commands.getrange(recordKey(deliveryId), 0, LEDGER_BYTES - 1),
@@ -237,7 +202,7 @@ export function createDeliveryStore(
       const view = viewOf(delivery, attempt, { ...outcome, slot: delivery.slot + (next?.postponed === 0 ? 1 : 0) })
       const isFirst =
         outcome.state === 'acknowledged' && attempt !== null && lineBefore({ ...delivery, attempt: 0 }) === ''
-      if (isFirst && ledgerWithoutRecordMs(delivery) === 0) {
+      if (isFirst && lifetimes.ledgerMs(delivery, false) === 0) {
         const record = recordText(ledgerOf(view), view, [attempt])
         if (await writeFirst({ key: recordKey(delivery.deliveryId), record })) return { kind: 'written' }
       }

@@ -2,8 +2,7 @@ import { type Delivery, type DeliveryId, parseDeliveryId } from '@switchhook/con
 import { type Endpoint, heldExtrasKey, heldKey, leasedKey, parkingKey, timedKeys } from '../keys.ts'
 import { pipeline, type Redis } from '../redis/redis.ts'
 import type { HeldLooks } from './held-looks.ts'
-import { CUT_AT_ONCE, type Cut, createTenantSizes, type DeliveryLimits } from './tenant-sizes.ts'
-import { extraUnitsOf } from './units-of.ts'
+import { CUT_AT_ONCE, type Cut, createTenantSizes, type DeliveryLimits, extraUnitsOf } from './tenant-sizes.ts'
 
 /** Held deliveries beyond a limit, for the caller to park. After `score`, ms since 1970, a look does it. */
 export interface HeldExcess extends Endpoint {

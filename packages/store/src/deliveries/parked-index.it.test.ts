@@ -25,7 +25,7 @@ describe('the list of parked deliveries', () => {
     const found: string[][] = []
     let cursor: string | null = null
     do {
-      const page = await store.parked(subscriptionId, { limit, ...(cursor !== null && { cursor }) })
+      const page = await fixture.parked(subscriptionId, { limit, ...(cursor !== null && { cursor }) })
       found.push(page.items.map(({ deliveryId }) => deliveryId))
       cursor = page.nextCursor
     } while (cursor !== null)
@@ -44,9 +44,9 @@ describe('the list of parked deliveries', () => {
   test('is not shifted by deliveries that are parked between pages', async () => {
     const subscriptionId = newSubscriptionId()
     const ids = await parkMany(subscriptionId, 4)
-    const first = await store.parked(subscriptionId, { limit: 2 })
+    const first = await fixture.parked(subscriptionId, { limit: 2 })
     await parkMany(subscriptionId, 3)
-    const second = await store.parked(subscriptionId, { limit: 2, cursor: first.nextCursor ?? '' })
+    const second = await fixture.parked(subscriptionId, { limit: 2, cursor: first.nextCursor ?? '' })
     expect([...first.items, ...second.items].map(({ deliveryId }) => deliveryId)).toEqual(ids)
     expect(second.nextCursor).toBeNull()
   })
@@ -71,9 +71,9 @@ describe('the list of parked deliveries', () => {
   test('lists a delivery that is parked twice once, with the first time', async () => {
     const delivery = deliveryOf()
     await store.park(delivery, refused(delivery), 'rejected')
-    const before = await store.parked(delivery.subscriptionId, { limit: 10 })
+    const before = await fixture.parked(delivery.subscriptionId, { limit: 10 })
     await store.park(delivery, refused(delivery), 'rejected')
-    expect(await store.parked(delivery.subscriptionId, { limit: 10 })).toEqual(before)
+    expect(await fixture.parked(delivery.subscriptionId, { limit: 10 })).toEqual(before)
     const { body: _body, ...listed } = (await store.find(delivery.deliveryId)) ?? {}
     expect(before.items).toEqual([listed])
   })
@@ -84,7 +84,7 @@ describe('the list of parked deliveries', () => {
     // Reading this list as a body would fail with WRONGTYPE.
     await redis[run]((commands) => commands.del(bodyKey(delivery.deliveryId)))
     await redis[run]((commands) => commands.lpush(bodyKey(delivery.deliveryId), 'x'))
-    const { items } = await store.parked(delivery.subscriptionId, { limit: 10 })
+    const { items } = await fixture.parked(delivery.subscriptionId, { limit: 10 })
     expect(items).toMatchObject([{ deliveryId: delivery.deliveryId, state: 'parked' }])
     expect(items[0]).not.toHaveProperty('body')
   })
@@ -95,9 +95,9 @@ describe('the list of parked deliveries', () => {
     // A crash in the middle of parking leaves it listed, but without a record.
     await redis[run]((commands) => commands.del(recordKey(delivery.deliveryId), bodyKey(delivery.deliveryId)))
     expect(await store.isSettled(delivery)).toBe(false)
-    expect(await store.parked(delivery.subscriptionId, { limit: 10 })).toEqual({ items: [], nextCursor: null })
+    expect(await fixture.parked(delivery.subscriptionId, { limit: 10 })).toEqual({ items: [], nextCursor: null })
     await store.park(delivery, refused(delivery), 'rejected')
-    expect((await store.parked(delivery.subscriptionId, { limit: 10 })).items).toHaveLength(1)
+    expect((await fixture.parked(delivery.subscriptionId, { limit: 10 })).items).toHaveLength(1)
   })
 
   test('keeps the place of a delivery that is parked again', async () => {
@@ -133,7 +133,7 @@ describe('the list of parked deliveries', () => {
     Buffer.from('(1').toString('base64url'),
     Buffer.from('12345678901234567').toString('base64url'),
   ])('rejects the cursor %j as an invalid request', async (cursor) => {
-    const page = store.parked(newSubscriptionId(), { limit: 10, cursor })
+    const page = fixture.parked(newSubscriptionId(), { limit: 10, cursor })
     await expect(page).rejects.toMatchObject({ code: 'invalid-request', extra: { errors: [{ pointer: '/cursor' }] } })
   })
 })

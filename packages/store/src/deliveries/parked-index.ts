@@ -1,21 +1,14 @@
 import { type Delivery, parseDeliveryId, type SubscriptionId } from '@switchhook/contracts'
 import { parkedExtrasKey, parkedKey, parkedLimitKey } from '../keys.ts'
-import { collectPage, createTimeCursor, isoTime, listingOf, type RangeQuery, type ScoredEntry } from '../paging.ts'
+import { isoTime, type ScoredEntry } from '../paging.ts'
 import { type Redis, runScript } from '../redis/redis.ts'
 import type { StoredRecord } from './delivery-record.ts'
-import { type ListedDelivery, readListed } from './listed-delivery.ts'
-import { extraUnitsOf } from './units-of.ts'
-
-export interface ParkedQuery extends RangeQuery {
-  readonly matches?: (delivery: ListedDelivery) => boolean
-}
+import { extraUnitsOf } from './tenant-sizes.ts'
 
 /** The name of an entry includes the run, so that the end of one run never removes the entry of the next. */
 type ParkedRun = Pick<Delivery, 'deliveryId' | 'subscriptionId' | 'run'>
 
 export type ParkedEntry = Readonly<ReturnType<typeof toEntry>>
-
-const cursors = createTimeCursor('')
 
 export const parkedKeys = (id: SubscriptionId): string[] => [parkedKey(id), parkedLimitKey(id), parkedExtrasKey(id)]
 
@@ -30,12 +23,6 @@ export const createParkedIndex = (redis: Redis) => ({
   async remove(delivery: ParkedRun): Promise<void> {
     const keys = [parkedKey(delivery.subscriptionId), parkedExtrasKey(delivery.subscriptionId)]
     await runScript(redis, 'deliveries/remove-parked', keys, [memberOf(delivery)])
-  },
-  async page(subscriptionId: SubscriptionId, { matches = () => true, ...range }: ParkedQuery) {
-    return collectPage(listingOf(redis, parkedKey(subscriptionId), cursors, range), async (entries) => {
-      const records = await readListed(redis, entries.map(toEntry), isParked)
-      return records.map((record) => (record !== undefined && matches(record) ? record : undefined))
-    })
   },
 })
 

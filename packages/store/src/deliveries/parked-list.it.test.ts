@@ -45,7 +45,7 @@ async function park(worker: DeliveryStore, subscriptionId: SubscriptionId, count
 const bodiesOf = (deliveries: readonly Delivery[]): Promise<number[]> =>
   redis[run]((commands) => Promise.all(deliveries.map(({ deliveryId }) => commands.exists(bodyKey(deliveryId)))))
 const listed = async (id: SubscriptionId): Promise<string[]> =>
-  (await store.parked(id, { limit: 1_000 })).items.map(({ deliveryId }) => deliveryId).toReversed()
+  (await fixture.parked(id, { limit: 1_000 })).items.map(({ deliveryId }) => deliveryId).toReversed()
 const idsOf = (deliveries: readonly Delivery[]): string[] => deliveries.map(({ deliveryId }) => deliveryId)
 const noticesDue = (tenant = 'acme') => createLimitNotices(redis, 'parked').due(tenant)
 

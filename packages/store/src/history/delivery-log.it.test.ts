@@ -9,9 +9,8 @@ import {
   type Tenant,
 } from '@switchhook/contracts'
 import { aSubscription, eventually, useRedis } from '@switchhook/testkit'
-import { createDeliveryArchive } from '../deliveries/delivery-archive.ts'
 import { createDeliveryStore } from '../deliveries/delivery-store.ts'
-import { deliveryOf as aDelivery, failed } from '../deliveries/testing/deliveries.ts'
+import { deliveryOf as aDelivery, failed, parkedOf } from '../deliveries/testing/deliveries.ts'
 import { logKey } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { createDeliveryLog } from './delivery-log.ts'
@@ -235,12 +234,11 @@ describe('filters', () => {
 
   test('select parked deliveries by when they were parked', async () => {
     const subscription = aSubscription()
-    const archive = createDeliveryArchive(redis)
     const events = [eventFor(subscription), eventFor(subscription, 'agent.status')] as const
     for (const event of events) await store().park(deliveryOf(event, subscription), attempt, 'rejected')
     const parked = async (query: object) =>
-      (await archive.parked(subscription.id, { limit: 20, ...query })).items.map(({ eventId }) => eventId)
-    const [newest] = (await archive.parked(subscription.id, { limit: 1 })).items
+      (await parkedOf(redis)(subscription.id, { limit: 20, ...query })).items.map(({ eventId }) => eventId)
+    const [newest] = (await parkedOf(redis)(subscription.id, { limit: 1 })).items
     const newestMs = Date.parse(newest?.parkedAt ?? '')
     expect(await parked({})).toEqual([events[1].eventId, events[0].eventId])
     expect(await parked({ matches: ({ eventType }: Delivery) => eventType === 'call.status' })).toEqual([

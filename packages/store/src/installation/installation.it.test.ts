@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { type InstallationId, Unavailable, Unparsable } from '@switchhook/contracts'
-import { aSubscription, eventually, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
+import { aSubscription, collect, eventually, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import { INSTALLATION_KEY } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { matchOf } from '../subscriptions/subscription-index.ts'
 import { createSubscriptionStore } from '../subscriptions/subscription-store.ts'
-import { collect } from '../subscriptions/testing/collect.ts'
 import { type Installation, openInstallation } from './installation.ts'
 import { createInstallationStore } from './installation-store.ts'
 

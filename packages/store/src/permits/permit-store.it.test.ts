@@ -78,7 +78,7 @@ test.each([1, 4, 20])(
         await (isTaken ? new Promise(setImmediate) : pause(Math.ceil(workers / 4)))
         // A permit that is too old by now is given back, like by a worker that stalled.
         if (!isTaken || performance.now() - askedAtMs >= PERMIT_VALID_MS) {
-          if (isTaken) await own.passOn(limited, { most: 0, ended: permit })
+          if (isTaken) await own.reserve(limited, { most: 0, ended: permit })
           continue
         }
         written.push(performance.now())
@@ -86,7 +86,7 @@ test.each([1, 4, 20])(
         await Promise.all(Array.from({ length: 5 }, () => held.areDue([id])))
         inFlight -= 1
         if (isMortal && ++posts === 3) return
-        passed.push(...ids((await own.passOn(limited, { most: 2, ended: permit })).entries))
+        passed.push(...ids((await own.reserve(limited, { most: 2, ended: permit })).entries))
       }
     }
     const work = async (_: unknown, at: number): Promise<void> => {
@@ -121,7 +121,7 @@ test('a permit that was never ended expires although others are taken meanwhile'
     const [first, second] = [crypto.randomUUID(), crypto.randomUUID()]
     expect(await permits.take(limited, wanted({ permit: first }))).toBe(true)
     const isExpired = await permits.take(limited, wanted({ permit: second }))
-    for (const ended of [first, second]) await permits.passOn(limited, { most: 0, ended })
+    for (const ended of [first, second]) await permits.reserve(limited, { most: 0, ended })
     expect(isExpired).toBe(true)
   })
 })
@@ -150,7 +150,7 @@ describe('after a failover to a Redis whose clock is 20 s behind', () => {
   })
 
   test.each<[string, () => Promise<unknown>]>([
-    ['passed on', () => permits.passOn({ id, maxInFlight: 9 }, { most: 9 }).then(({ entries }) => ids(entries))],
+    ['passed on', () => permits.reserve({ id, maxInFlight: 9 }, { most: 9 }).then(({ entries }) => ids(entries))],
     ['received', () => held.receive(endpoint, 9, 30).then((found) => ids(found.map(({ delivery }) => delivery)))],
     [
       'released',
@@ -203,7 +203,7 @@ describe('after a failover to a Redis whose clock is 20 s behind', () => {
 test.each(['take', 'passOn'] as const)('the keys that %s writes expire', async (writes) => {
   const limited = { id, maxInFlight: 2, maxPerSecond: 2 }
   await hold()
-  await (writes === 'take' ? permits.take(limited, wanted()) : permits.passOn(limited, { most: 1 }))
+  await (writes === 'take' ? permits.take(limited, wanted()) : permits.reserve(limited, { most: 1 }))
   const lifetimes = [await fixture.ttlOf(inFlightKey(id)), await fixture.ttlOf(postedKey(id))]
   expect(Math.min(...lifetimes)).toBeGreaterThan(0)
 })
@@ -222,16 +222,16 @@ test('as many held deliveries are passed on as permits are free, the longest hel
   const all = [await hold(-30), await hold(-20), await hold(-10)]
   const permit = crypto.randomUUID()
   await permits.take(limited, wanted({ permit }))
-  const first = await permits.passOn(limited, { most: 10 })
+  const first = await permits.reserve(limited, { most: 10 })
   expect([ids(first.entries), first.nextInMs]).toEqual([all.slice(0, 1), null])
-  expect((await permits.passOn(limited, { most: 10 })).entries).toEqual([])
-  const second = await permits.passOn(limited, { most: 10, ended: permit })
+  expect((await permits.reserve(limited, { most: 10 })).entries).toEqual([])
+  const second = await permits.reserve(limited, { most: 10, ended: permit })
   expect(ids(second.entries)).toEqual(all.slice(1, 2))
   // The permit is reserved for the delivery, and a copy of it needs another one.
   const delivery = { deliveryId: all[0] ?? deliveryOf().deliveryId }
   expect(await permits.take(limited, wanted({ delivery }))).toBe(true)
   expect(await permits.take(limited, wanted({ delivery }))).toBe(false)
-  const third = await permits.passOn(limited, { most: 10, unused: all.slice(1, 2) })
+  const third = await permits.reserve(limited, { most: 10, unused: all.slice(1, 2) })
   expect(ids(third.entries)).toEqual(all.slice(2))
   expect(await held.count(id)).toMatchObject({ count: 3, leased: 3 })
 })
@@ -248,11 +248,11 @@ test('a full second says when the next permit is free, and the keys expire', asy
   await hold()
   const beganMs = performance.now()
   for (let i = 0; i < 2; i++) await permits.take(limited, wanted())
-  const { entries, nextInMs } = await permits.passOn(limited, { most: 10 })
+  const { entries, nextInMs } = await permits.reserve(limited, { most: 10 })
   expect(entries).toEqual([])
   expect(nextInMs).toBeGreaterThan(1_000 - (performance.now() - beganMs))
   expect(nextInMs).toBeLessThanOrEqual(1_100)
   expect(await fixture.ttlOf(inFlightKey(id))).toBe(-2)
   expect(await fixture.ttlOf(postedKey(id))).toBeLessThanOrEqual(1_100)
-  await eventually(async () => expect((await permits.passOn(limited, { most: 10 })).entries).toHaveLength(1))
+  await eventually(async () => expect((await permits.reserve(limited, { most: 10 })).entries).toHaveLength(1))
 })

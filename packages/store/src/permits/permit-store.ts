@@ -52,14 +52,14 @@ export const createPermitStore = (redis: Redis, inFlightMs: number) => ({
    * @returns `entries`: the longest held first; they have gone on if their message is gone. `nextInMs`: when the next
    *   delivery may have a permit, in ms from now; null: when a POST ends, or nothing is held
    */
-  async passOn(
+  async reserve(
     limited: LimitedSubscription,
     options: { readonly most: number; readonly ended?: string | undefined; readonly unused?: readonly string[] },
   ) {
     const { most, ended = '', unused = [] } = options
     const keys = [...keysOf(limited.id), leasedKey(limited.id)]
     const args = [most, LEASE_SECONDS, ended, ...limitsOf(limited), RESERVED_MS, WINDOW_MS, ...unused]
-    const [nextInMs, ...leased] = await runScript(redis, 'permits/pass-on', keys, args)
+    const [nextInMs, ...leased] = await runScript(redis, 'permits/reserve-permits', keys, args)
     return { entries: heldEntriesOf(leased), nextInMs: nextInMs < 0 ? null : nextInMs }
   },
 })

@@ -1,10 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { deliveryIdOf, isNotExecuted, newEventId, newSubscriptionId, Unavailable } from '@switchhook/contracts'
 import { answerWithin } from '@switchhook/runtime'
-import { eventually, stall, startTcpProxy, type TcpProxy, type TestRedis, testRedis } from '@switchhook/testkit'
+import {
+  collect,
+  eventually,
+  stall,
+  startTcpProxy,
+  type TcpProxy,
+  type TestRedis,
+  testRedis,
+} from '@switchhook/testkit'
 import { createDeliveryStore } from '../deliveries/delivery-store.ts'
 import { createSubscriptionStore } from '../subscriptions/subscription-store.ts'
-import { collect } from '../subscriptions/testing/collect.ts'
 import { connectTo } from './client.ts'
 import { openRedis, type Redis, RedisRefusal, run } from './redis.ts'
 

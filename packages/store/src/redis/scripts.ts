@@ -20,7 +20,7 @@ export interface ScriptReplies {
     rejected: string,
     recentHangs: number,
   ][]
-  'breaker/release-probe': void
+  'breaker/give-up-probe': void
   'deliveries/add-parked': [since: string, size: number]
   'deliveries/begin-redelivery': string | null
   'deliveries/confirm-redelivery': void
@@ -46,7 +46,7 @@ export interface ScriptReplies {
   'held/report-outcomes': string[]
   'history/add-events': void
   'installation/write-installation': void
-  'permits/pass-on': [waitMs: number, ...idsAndLeases: string[]]
+  'permits/reserve-permits': [waitMs: number, ...idsAndLeases: string[]]
   'permits/take-permit': 0 | 1
   'redis/delete-field-if-equal': void
   'redis/delete-if-equal': void

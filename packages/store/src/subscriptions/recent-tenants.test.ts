@@ -3,7 +3,7 @@ import { createRecentTenants } from './recent-tenants.ts'
 import { SubscriptionIndex } from './subscription-index.ts'
 
 function tenantWith(subscriptions: number, revision = 'r') {
-  const index = new SubscriptionIndex('acme')
+  const index = new SubscriptionIndex()
   for (let n = 0; n < subscriptions; n++) {
     const subscription = aSubscription({ url: 'https://client.example' })
     index.put(subscription.id, subscription)

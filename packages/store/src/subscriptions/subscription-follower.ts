@@ -37,7 +37,7 @@ export function createSubscriptionFollower(
   const none = oneAtATime(async (tenant: Tenant) => {
     await verify()
     tenants.delete(tenant)
-    return new SubscriptionIndex(tenant)
+    return new SubscriptionIndex()
   })
 
   const catchUp = oneAtATime(async (tenant: Tenant) => {
@@ -67,7 +67,7 @@ export function createSubscriptionFollower(
    * The changes since the first page are read afterwards. Undefined if there were more meanwhile than the list holds.
    */
   async function readInPages(tenant: Tenant): Promise<KnownTenant | undefined> {
-    const index = new SubscriptionIndex(tenant)
+    const index = new SubscriptionIndex()
     // The revision is read first, so the subscriptions are never older than it.
     const [revision, firstPage] = await pipeline(redis, (commands) => [
       commands.get(revisionKey(tenant)),
@@ -87,7 +87,7 @@ export function createSubscriptionFollower(
   }
 
   async function readAtOnce(tenant: Tenant): Promise<KnownTenant> {
-    const index = new SubscriptionIndex(tenant)
+    const index = new SubscriptionIndex()
     const [revision, stored] = await pipeline(redis, (commands) => [
       commands.get(revisionKey(tenant)),
       commands.hgetall(subscriptionsKey(tenant)),

@@ -1,27 +1,21 @@
 import {
   coveredTypes,
-  EVENT_TYPES,
   type EventData,
   type EventType,
   filteredFields,
-  type SubscribedType,
   type Subscription,
   type SubscriptionId,
-  type Tenant,
 } from '@switchhook/contracts'
 import { getOrCreate } from '@switchhook/runtime'
 import { FilteredSubscriptions } from './filtered-subscriptions.ts'
 
 /** What fan-out needs of a subscription: no secret, no description. */
-export type MatchedSubscription = Pick<Subscription, 'id' | 'tenant' | 'url' | 'eventTypes' | 'filter' | 'enabled'>
+export type MatchedSubscription = Pick<Subscription, 'id' | 'url' | 'filter'>
 
-export const matchOf = ({ id, tenant, url, eventTypes, filter, enabled }: Subscription): MatchedSubscription => ({
+export const matchOf = ({ id, url, filter }: Subscription): MatchedSubscription => ({
   id,
-  tenant,
   url,
-  eventTypes,
   ...(filter !== undefined && { filter }),
-  enabled,
 })
 
 /** What a compiled filter takes in memory, in entries. */
@@ -35,13 +29,6 @@ export class SubscriptionIndex {
   readonly #filtered = new Map<EventType, FilteredSubscriptions<MatchedSubscription>>()
   readonly #filterEntries = new Map<SubscriptionId, number>()
   #filterSize = 0
-  /** Subscriptions with the same event types share one array, and all share the tenant's name. */
-  readonly #eventTypes = new Map<string, readonly SubscribedType[]>()
-  readonly #tenant: Tenant
-
-  constructor(tenant: Tenant) {
-    this.#tenant = tenant
-  }
 
   /** Entries over all event types: what the index takes in memory. */
   get size(): number {
@@ -54,9 +41,8 @@ export class SubscriptionIndex {
   put(id: SubscriptionId, subscription: Subscription | undefined): void {
     this.#remove(id)
     if (subscription === undefined || !subscription.enabled) return
-    const eventTypes = this.#shared(subscription.eventTypes)
-    const matched = { ...matchOf(subscription), tenant: this.#tenant, eventTypes }
-    for (const eventType of coveredTypes(eventTypes)) {
+    const matched = matchOf(subscription)
+    for (const eventType of coveredTypes(subscription.eventTypes)) {
       if (filteredFields(matched.filter, eventType) === undefined)
         getOrCreate(this.#byType, eventType, () => new Map()).set(id, matched)
       else this.#filteredOf(eventType).add(matched)
@@ -82,15 +68,4 @@ export class SubscriptionIndex {
   #filteredOf(eventType: EventType): FilteredSubscriptions<MatchedSubscription> {
     return getOrCreate(this.#filtered, eventType, () => new FilteredSubscriptions<MatchedSubscription>(eventType))
   }
-
-  #shared(eventTypes: readonly SubscribedType[]): readonly SubscribedType[] {
-    const name = eventTypes.join(' ')
-    const present = this.#eventTypes.get(name)
-    if (present !== undefined) return present
-    // Subscriptions may name the same types in any order, so the number of orders is bounded, not only that of types.
-    if (this.#eventTypes.size < MAX_SHARED) this.#eventTypes.set(name, eventTypes)
-    return eventTypes
-  }
 }
-
-const MAX_SHARED = 2 ** EVENT_TYPES.length

@@ -1,10 +1,9 @@
 import { AppError, type Subscription } from '@switchhook/contracts'
-import { aSubscription, type TestRedis, useRedis } from '@switchhook/testkit'
+import { aSubscription, collect, type TestRedis, useRedis } from '@switchhook/testkit'
 import fc from 'fast-check'
 import { subscriptionOrderKey } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { createSubscriptionStore, type SubscriptionStore } from './subscription-store.ts'
-import { collect } from './testing/collect.ts'
 
 const TENANT = 'acme'
 

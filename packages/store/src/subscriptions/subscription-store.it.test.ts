@@ -1,10 +1,9 @@
 import { type Subscription } from '@switchhook/contracts'
-import { aSubscription, type TestRedis, useRedis } from '@switchhook/testkit'
+import { aSubscription, collect, type TestRedis, useRedis } from '@switchhook/testkit'
 import { removedSubscriptionKey, subscriptionsKey } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { matchOf } from './subscription-index.ts'
 import { createSubscriptionStore, type SubscriptionStore } from './subscription-store.ts'
-import { collect } from './testing/collect.ts'
 
 let server: TestRedis
 let redis: Redis

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { parseSubscriptionId } from '@switchhook/contracts'
+import { logFanOut, loggedEvent } from '@switchhook/servicekit'
 import { inChunks, type Redis } from '@switchhook/store'
 import { SPECS } from '../describe-api.ts'
 import type { ApiUnderTest } from '../testing/api-under-test.ts'
-import { logFanOut, loggedEvent } from '../testing/deliveries.ts'
 import { useApi } from '../testing/use-api.ts'
 
 let api: ApiUnderTest

@@ -2,6 +2,7 @@ import { AppError, CallState, type CallStatus, type PlatformEvent, Unavailable }
 import { createAddressGuard } from '@switchhook/egress'
 import { type Broker, openBroker, serviceTopology } from '@switchhook/messaging'
 import { SIMULATED_AGENTS } from '@switchhook/platform-simulator'
+import { type Surroundings, startSurroundings, takeEvents } from '@switchhook/servicekit'
 import { openVault } from '@switchhook/signing'
 import {
   createHeldStore,
@@ -21,9 +22,7 @@ import { legRoutes } from '../contact-center/calls/leg-routes.ts'
 import { createCenter } from '../contact-center/center/center.ts'
 import { createTransact } from '../state/transact.ts'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
-import { takeEvents } from '../testing/published-events.ts'
 import { aSimulator } from '../testing/simulator.ts'
-import { type Surroundings, startSurroundings } from '../testing/surroundings.ts'
 import { changeSubscription, deleteSubscription } from '../webhooks/subscriptions/change-routes.ts'
 import { HEALTHY } from '../webhooks/subscriptions/endpoint-health.ts'
 import { createSubscription } from '../webhooks/subscriptions/subscription-routes.ts'

@@ -1,7 +1,7 @@
 import { createContextOnly, createMetrics, type Logger, loadConfig, Shutdown } from '@switchhook/runtime'
+import { createCheckedClient } from '@switchhook/servicekit'
 import { type Api, type StartApiOptions, startApi } from '../api.ts'
 import { apiFields, apiRules } from '../config.ts'
-import { createCheckedClient } from './checked-client.ts'
 
 /** Test receivers run on this machine. */
 const RECEIVERS_HERE = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128' }

@@ -1,7 +1,7 @@
+import { type Surroundings, startSurroundings } from '@switchhook/servicekit'
 import { openRedis, type Redis } from '@switchhook/store'
 import { silentLog } from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from './api-under-test.ts'
-import { type Surroundings, startSurroundings } from './surroundings.ts'
 
 interface Opened<Tenant extends string> {
   readonly around: Surroundings<Tenant>

@@ -1,12 +1,11 @@
 import { newEventId, type Subscription } from '@switchhook/contracts'
+import { useWorkerSurroundings, type WorkerSurroundings } from '@switchhook/servicekit'
 import { newWebhookSecret, openVault, subscriptionSecret } from '@switchhook/signing'
 import { createCheckStore, createSubscriptionStore } from '@switchhook/store'
-import { eventually, type ReceiverScript, silentLog, watchReadingDelay } from '@switchhook/testkit'
-import { aSubscription } from '../testing/deliveries.ts'
-import { type Surroundings, useSurroundings } from '../testing/surroundings.ts'
+import { aSubscription, eventually, type ReceiverScript, silentLog, watchReadingDelay } from '@switchhook/testkit'
 
-let surroundings: Surroundings
-useSurroundings((started) => (surroundings = started))
+let surroundings: WorkerSurroundings
+useWorkerSurroundings((started) => (surroundings = started))
 
 const ANSWER_MS = 60
 const vault = openVault({ SECRET_KEYS: undefined }, silentLog)

@@ -1,6 +1,7 @@
 import { type Delivery, type Signing, SUBSCRIPTION_LEASE_MS, type Subscription } from '@switchhook/contracts'
+import { aDeliveryTo } from '@switchhook/servicekit'
 import type { EndpointHealth, RemovedSubscription } from '@switchhook/store'
-import { aDeliveryTo, aSubscription } from '../testing/deliveries.ts'
+import { aSubscription } from '@switchhook/testkit'
 import { type Admission, createAdmit } from './admit.ts'
 
 const subscription = aSubscription()

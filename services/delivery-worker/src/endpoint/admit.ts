@@ -37,16 +37,12 @@ export function nextLookMs({ mode, paused, pausedUntil }: Subscription, nowMs: n
  * Decides before every POST whether a delivery may be sent, to which url, and with which secret.
  *
  * No *first* attempt is sent after a DELETE, while the subscription is disabled, for an event type that it no longer
- * receives (specification, "Webhook subscriptions", rule 3), or for an event that its filter refuses
- * (`deliveries/wants-first-attempt.ts` in packages/contracts). Fan-out has judged the filter before, but a PATCH may have
- * changed it since. If such a delivery was parked without an
- * attempt and then redelivered, it is parked again.
+ * receives (specification, "Webhook subscriptions", rule 3), or for an event that its filter refuses: a PATCH may have changed
+ * it since fan-out judged it.
  *
  * A first attempt is sent to the subscription's current url. A delivery that has already failed keeps its schedule and its
  * url. Both are signed with the subscription's current secret, or with its last one if it was deleted: the delivery's copy may
  * have been revoked since.
- * No attempt is sent for an event that has expired. While the subscription is paused, or clients receive its deliveries,
- * everything else is held.
  *
  * A first attempt may rely on a recent look of another delivery, but only to be sent. A reused look may be older than the
  * delivery: the subscription may since have been enabled or given the event type, so nothing is withheld because of it.

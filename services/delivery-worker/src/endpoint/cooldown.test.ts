@@ -18,7 +18,7 @@ function aBreaker(maxAttemptMs = 60_000) {
   const breaker = createBreaker(
     {
       claimProbe: async () => 'the probe',
-      releaseProbe: async () => {},
+      giveUpProbe: async () => {},
       noteFailure: async (_endpoint, probe, result) => {
         notes.push(`${result?.hung === true ? 'hung' : 'failure'} ${probe ?? ''}`.trim())
         return notes.length === 2
@@ -94,7 +94,7 @@ test('the pause that an endpoint asks for is passed on, up to a limit', async ()
   const breaker = createBreaker(
     {
       claimProbe: async () => 'the probe',
-      releaseProbe: async () => {},
+      giveUpProbe: async () => {},
       noteFailure: async (_endpoint, _probe, result) => results.push(result) > 1,
       noteAnswer: async () => {},
     },

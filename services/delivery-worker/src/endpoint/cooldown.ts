@@ -8,14 +8,8 @@ import type { EndpointState } from './recent-looks.ts'
 /*
  * The worker's side of the circuit breaker, whose states are in packages/store/src/breaker/breaker-store.ts. While it is open,
  * a delivery that falls due uses up its slot, and a last slot is postponed. While it is probing, so do all but the probe.
- *
- * The `Retry-After` of a 429 or 503 opens the breaker for that time, however many failures came before. Only the answer to
- * its probe ends such a pause.
- *
- * A 2xx and a rejection (a 4xx, for example) both show that the endpoint works, so both close the breaker. An answer to a
- * POST that began before the breaker opened also closes it. A failure of such a POST changes nothing.
- *
- * A failure of the operator's proxy says nothing about the endpoint. The breaker ignores it; a probe that met it lapses.
+ * A rejection (a 4xx, for example) shows that the endpoint works, as a 2xx does. A failure of the operator's proxy says nothing
+ * about the endpoint; a probe that met it lapses.
  */
 
 /** The state of an endpoint when its POST began. */
@@ -48,7 +42,7 @@ export type Breaker = ReturnType<typeof createBreaker>
  * @param scheduleOf bounds a pause: one that is longer than a last slot is postponed would park deliveries without an attempt
  */
 export function createBreaker(
-  store: Pick<BreakerStore, 'claimProbe' | 'releaseProbe' | 'noteFailure' | 'noteAnswer'>,
+  store: Pick<BreakerStore, 'claimProbe' | 'giveUpProbe' | 'noteFailure' | 'noteAnswer'>,
   maxAttemptMs: number,
   opened: (subscriptionId: string, pauseMs: number | undefined) => void,
   notices: OutageNotices,
@@ -61,7 +55,7 @@ export function createBreaker(
     /** Undefined: another worker makes the probe. */
     claimProbe: (delivery: Delivery): Promise<string | undefined> => store.claimProbe(delivery, maxAttemptMs),
     /** Lets another delivery be the probe, because this one is not sent now. */
-    releaseProbe: (delivery: Delivery, probe: string): Promise<void> => store.releaseProbe(delivery, probe),
+    giveUpProbe: (delivery: Delivery, probe: string): Promise<void> => store.giveUpProbe(delivery, probe),
     /** Whether a POST of this worker to the endpoint failed a moment ago, and none was answered since. Reads no store. */
     isFailing: ({ subscriptionId }: Delivery): boolean => failing.has(subscriptionId),
     note: async (delivery: Delivery, outcome: Outcome, { health, probe }: Before, isHung: boolean): Promise<void> => {

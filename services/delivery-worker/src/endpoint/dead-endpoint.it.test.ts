@@ -1,13 +1,12 @@
+import { aDeliveryTo, useWorkerSurroundings, type WorkerSurroundings } from '@switchhook/servicekit'
 import { createDeliveryArchive } from '@switchhook/store'
 import { eventually } from '@switchhook/testkit'
-import { aDeliveryTo } from '../testing/deliveries.ts'
-import { type Surroundings, useSurroundings } from '../testing/surroundings.ts'
 
 /** With one probe per cool-down of 1 s, the last slots of these would take 50 s. */
 const DELIVERIES = 50
 
-let surroundings: Surroundings
-useSurroundings((started) => (surroundings = started))
+let surroundings: WorkerSurroundings
+useWorkerSurroundings((started) => (surroundings = started))
 
 test('a backlog for an endpoint that stays dead is parked within the limit of its last slot, and no message is left in a queue', async () => {
   const { rabbit, redis, receiver } = surroundings

@@ -12,10 +12,11 @@ import type { Clocks } from '../clocks.ts'
 import { maxAttemptMs, type WorkerConfig } from '../config.ts'
 import { type AdmitDeps, createAdmit } from './admit.ts'
 import { createBreaker, type OutageNotices } from './cooldown.ts'
-import { createIsolation } from './isolate.ts'
+import { createIsolation, type IsolationDeps } from './isolate.ts'
 
 interface EndpointsDeps {
   readonly config: WorkerConfig
+  readonly bounds: Pick<IsolationDeps, 'turns' | 'mostHanging'>
   readonly redis: Redis
   readonly broker: Pick<Broker, 'publishAside'>
   readonly installation: Pick<Installation, 'confirmAbsence'>
@@ -31,14 +32,6 @@ interface EndpointsDeps {
   readonly clocks: Clocks
   readonly log: Pick<Logger, 'info'>
 }
-
-/**
- * The share of a worker's deliveries that quick endpoints may take beyond their `SUBSCRIPTION_CONCURRENCY`. If they stop
- * answering, the rest is left to all others until the deadline.
- */
-const QUICK_SHARE = 0.5
-/** The share of a worker's deliveries that may hang of one tenant: a quarter of the packets that a worker receives. */
-const TENANT_SHARE = 0.125
 
 /** What concerns the endpoints of this worker: what is known of them, whether they may be POSTed to, and their turns. */
 export function createEndpoints(deps: EndpointsDeps) {
@@ -71,12 +64,8 @@ export function createEndpoints(deps: EndpointsDeps) {
     ...clocks,
   })
   const isolation = createIsolation({
-    turns: {
-      least: config.SUBSCRIPTION_CONCURRENCY,
-      most: config.SUBSCRIPTION_CONCURRENCY_QUICK,
-      beyondLeast: Math.floor(config.DELIVERY_CONCURRENCY * QUICK_SHARE),
-    },
-    mostHanging: Math.floor(config.DELIVERY_CONCURRENCY * TENANT_SHARE),
+    turns: deps.bounds.turns,
+    mostHanging: deps.bounds.mostHanging,
     publishToLane: deps.broker.publishAside,
     movedToLane: reporting.meter.movedToLane,
     nowMs: clocks.nowMs,

@@ -1,7 +1,6 @@
 import { type Delivery, newSubscriptionId, type SubscriptionId } from '@switchhook/contracts'
-import { eventually } from '@switchhook/testkit'
+import { aDelivery, eventually } from '@switchhook/testkit'
 import fc from 'fast-check'
-import { aDelivery } from '../testing/deliveries.ts'
 import { anIsolation, oneTurn } from '../testing/delivering.ts'
 import { laneOf, type Need, placeOf, type Source } from './isolate.ts'
 

@@ -76,9 +76,6 @@ const TURN_PATIENCE_MS = 250
 /** The share of the turns that only first attempts may take, so that a backlog of retries never starves them. */
 const RESERVED_SHARE = 0.2
 
-/** The prefetch of a lane, in caps. Deliveries that need no turn pass through quickly, so it is more than one. */
-export const LANE_DEPTH = 4
-
 /** The lane of a subscription. Always the same, so that its deliveries form one queue. */
 export const laneOf = (subscription: SubscriptionId): number => crc32(subscription) % LANES
 
@@ -86,11 +83,9 @@ export const laneOf = (subscription: SubscriptionId): number => crc32(subscripti
  * Bounds the concurrent deliveries of each subscription, so that one slow endpoint cannot occupy the worker, and the hanging
  * POSTs of each tenant (tenant-share.ts), so that many of them cannot either.
  *
- * Each subscription has `turns.least` turns per worker, and more while its endpoint answers quickly. A delivery that finds
- * none free waits a moment and then moves, once, to a lane. The deliveries of an endpoint that has let a POST hang lately
- * move there at once, even if it answers other POSTs in between, so that its circuit breaker stays closed. Lanes are consumed
- * at the pace of their subscriptions. A deferred delivery therefore costs one publish and one more delivery by the broker,
- * however long it waits, and it delays only its own lane.
+ * A delivery that finds no turn free waits a moment and then moves, once, to a lane. The deliveries of an endpoint that has let a
+ * POST hang lately move there at once, even if it answers other POSTs in between, so that its circuit breaker stays closed. A
+ * deferred delivery costs one publish and one more delivery by the broker, however long it waits, and delays only its own lane.
  */
 export function createIsolation(deps: IsolationDeps) {
   const { turns: limits, patienceMs = TURN_PATIENCE_MS, publishToLane, movedToLane, nowMs } = deps
@@ -138,7 +133,7 @@ export function createIsolation(deps: IsolationDeps) {
     return waiter.promise.finally(() => clearTimeout(patience))
   }
 
-  function release(delivery: Delivery, turn: Turn): void {
+  function endTurn(delivery: Delivery, turn: Turn): void {
     const turns = turnsOf(delivery)
     turns.taken.delete(turn)
     // More than one may go: the answer of this delivery may have added a turn.
@@ -197,7 +192,7 @@ export function createIsolation(deps: IsolationDeps) {
         await work(found)
       } finally {
         share.ended(delivery)
-        if (turn !== undefined) release(delivery, turn)
+        if (turn !== undefined) endTurn(delivery, turn)
       }
     },
     /** Adapts the turns and the places of an endpoint to the result of a POST. Call it within the work of the delivery. */

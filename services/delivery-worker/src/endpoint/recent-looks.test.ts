@@ -1,6 +1,7 @@
 import type { Delivery, Subscription } from '@switchhook/contracts'
+import { aDeliveryTo } from '@switchhook/servicekit'
 import type { EndpointHealth } from '@switchhook/store'
-import { aDeliveryTo, aSubscription } from '../testing/deliveries.ts'
+import { aSubscription } from '@switchhook/testkit'
 import { HEALTHY } from '../testing/delivering.ts'
 import { createAdmit } from './admit.ts'
 import { type EndpointState, LOOK_REUSE_MS } from './recent-looks.ts'

@@ -1,15 +1,14 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Delivery, envelopesOf, type Subscription } from '@switchhook/contracts'
+import { aDeliveryTo, useWorkerSurroundings, type WorkerSurroundings } from '@switchhook/servicekit'
 import { createSubscriptionStore } from '@switchhook/store'
-import { eventually } from '@switchhook/testkit'
-import { aDeliveryTo, aSubscription } from '../testing/deliveries.ts'
-import { type Surroundings, useSurroundings } from '../testing/surroundings.ts'
+import { aSubscription, eventually } from '@switchhook/testkit'
 
 const SHIFT = join(import.meta.dirname, '../../../../tools/chaos/src/faults/shifted-clock.ts')
 
-let surroundings: Surroundings
-useSurroundings((started) => (surroundings = started))
+let surroundings: WorkerSurroundings
+useWorkerSurroundings((started) => (surroundings = started))
 
 test('a worker whose clock is 45 s ahead expires nothing that is young, and sends nothing before the end of a pause', async () => {
   const { receiver, redis } = surroundings

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { aDeliveryTo, useWorkerSurroundings, type WorkerSurroundings } from '@switchhook/servicekit'
 import { createSubscriptionStore } from '@switchhook/store'
-import { aDeliveryTo, aSubscription } from '../testing/deliveries.ts'
-import { type Surroundings, useSurroundings } from '../testing/surroundings.ts'
+import { aSubscription } from '@switchhook/testkit'
 
 const CONCURRENCY = 20
 /** Of the tenant, each to an endpoint of its own, and of its neighbour. More hang than the worker has places. */
@@ -11,8 +11,8 @@ const EVERY_MS = 80
 /** Much shorter than an attempt, for which the neighbour would wait. */
 const WITHIN_MS = 20_000
 
-let surroundings: Surroundings
-useSurroundings((started) => (surroundings = started))
+let surroundings: WorkerSurroundings
+useWorkerSurroundings((started) => (surroundings = started))
 
 test('a tenant whose endpoints answer one retry in four and hang otherwise delays no other tenant', async () => {
   const { receiver, redis, openBroker, startWorker } = surroundings

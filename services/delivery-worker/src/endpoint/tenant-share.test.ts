@@ -1,6 +1,6 @@
 import { type Delivery, newSubscriptionId, type SubscriptionId } from '@switchhook/contracts'
+import { aDelivery } from '@switchhook/testkit'
 import fc from 'fast-check'
-import { aDelivery } from '../testing/deliveries.ts'
 import { createTenantShare } from './tenant-share.ts'
 
 const MOST_HANGING = 3

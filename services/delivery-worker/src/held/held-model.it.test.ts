@@ -1,4 +1,5 @@
 import { newEventId, type OutcomeBatch, type Subscription, Unavailable } from '@switchhook/contracts'
+import { type OpenedStore, useStore } from '@switchhook/servicekit'
 import {
   createHeldLooks,
   createHeldStore,
@@ -12,7 +13,6 @@ import fc from 'fast-check'
 import { createPipeline } from '../pipeline/deliver.ts'
 import { HEALTHY, heldParts } from '../testing/delivering.ts'
 import { aDeliveryWorld, type Point } from '../testing/one-delivery.ts'
-import { type OpenedStore, useStore } from '../testing/use-store.ts'
 import { createLookAtHeld } from './look-at-held.ts'
 import { createRecordOutcomes } from './record-outcomes.ts'
 

@@ -1,15 +1,16 @@
 import { type Delivery, newSubscriptionId, type SubscriptionId, Unavailable } from '@switchhook/contracts'
+import { type OpenedStore, RETENTION, useStore } from '@switchhook/servicekit'
 import {
   createDeliveryStore,
   createHeldLooks,
   createHeldStore,
   createLimitNotices,
+  createTenantParked,
   type HeldExcess,
 } from '@switchhook/store'
 import { aDelivery, aSubscription, silentLog } from '@switchhook/testkit'
 import { createPipeline } from '../pipeline/deliver.ts'
 import { anAdmission, HEALTHY, heldParts, pipelineDeps } from '../testing/delivering.ts'
-import { type OpenedStore, RETENTION, useStore } from '../testing/use-store.ts'
 import { createLookAtHeld } from './look-at-held.ts'
 import { createParkExcess } from './park-excess.ts'
 
@@ -71,6 +72,10 @@ function aWorker({ perSubscription, perTenant = 1_000, tenant = newSubscriptionI
       return deliveries
     },
     count: async (id: SubscriptionId) => (await held.count(id)).count,
+    parkedOf: async (subscriptionId: SubscriptionId) => {
+      const query = { subscriptionId, limit: 1_000, matches: () => true }
+      return (await createTenantParked(world.redis).page(tenant, query)).items
+    },
     /** A worker looks after the leases of all claimed deliveries have ended. */
     look: async (subscriptionId: SubscriptionId): Promise<void> => {
       const looks = { claimDue: async () => [{ tenant, subscriptionId, claim: '' }], finish: async () => {} }
@@ -98,8 +103,6 @@ function aWorker({ perSubscription, perTenant = 1_000, tenant = newSubscriptionI
 
 const deliveriesOf = (tenant: string, subscriptionId: SubscriptionId, count: number): Delivery[] =>
   Array.from({ length: count }, (_, i) => aDelivery({ tenant, subscriptionId, body: Buffer.from(`{"n":${i}}`) }))
-
-const parkedOf = async (id: SubscriptionId) => (await world.store.parked(id, { limit: 1_000 })).items
 
 test('beyond the limit, the deliveries that have been held for longest are parked with their body', async () => {
   const { hold, held, noticed } = aWorker({ perSubscription: 3 })
@@ -136,7 +139,7 @@ test('two workers that hold deliveries at the same time park exactly those over 
   await Promise.all(deliveries.map((each, i) => (i % 2 === 0 ? first : second).deliver(each)))
   expect(await first.count(id)).toBe(20)
   // The same limit applies to parked deliveries: half of them have lost their body, the others were dropped.
-  expect(await parkedOf(id)).toHaveLength(40)
+  expect(await first.parkedOf(id)).toHaveLength(40)
   expect(new Set([...first.noticed, ...second.noticed]).size).toBe(80)
 })
 
@@ -145,7 +148,7 @@ test('while no notice can be published, no more than the excess is parked, and t
   const publish = async (): Promise<void> => {
     if (isAway) throw new Unavailable('rabbitmq', 'alarm')
   }
-  const { deliver, look, count, noticed, held, tenant } = aWorker({ perSubscription: 20, publish })
+  const { deliver, look, count, noticed, held, tenant, parkedOf } = aWorker({ perSubscription: 20, publish })
   const id = newSubscriptionId()
   for (const delivery of deliveriesOf(tenant, id, 23)) {
     // The message comes back, and is acknowledged as it is settled.
@@ -160,7 +163,7 @@ test('while no notice can be published, no more than the excess is parked, and t
 })
 
 test('a worker that dies before it parks what it has claimed leaves it to the next look', async () => {
-  const { deliver, look, count, held, noticed, tenant } = aWorker({ perSubscription: 2, dies: true })
+  const { deliver, look, count, held, noticed, tenant, parkedOf } = aWorker({ perSubscription: 2, dies: true })
   const id = newSubscriptionId()
   const deliveries = deliveriesOf(tenant, id, 3)
   for (const delivery of deliveries) await deliver(delivery).catch(() => {})

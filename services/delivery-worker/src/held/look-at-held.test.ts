@@ -6,8 +6,7 @@ import {
   Unavailable,
 } from '@switchhook/contracts'
 import type { EndpointHealth, HeldEntry } from '@switchhook/store'
-import { aSubscription, silentLog } from '@switchhook/testkit'
-import { aDelivery } from '../testing/deliveries.ts'
+import { aDelivery, aSubscription, silentLog } from '@switchhook/testkit'
 import { HEALTHY, heldParts } from '../testing/delivering.ts'
 import { createLookAtHeld, type HeldLooksDeps } from './look-at-held.ts'
 

@@ -34,5 +34,5 @@ export function planLook(
     return { kind: 'pass-on', limited: subscription, isProbing } as const
   }
   // All go on, a part at a time. `nextInMs`: once all that are due have gone.
-  return { kind: 'release', isProbing, nextInMs } as const
+  return { kind: 'send-all', isProbing, nextInMs } as const
 }

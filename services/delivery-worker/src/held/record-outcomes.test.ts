@@ -1,5 +1,5 @@
 import { newEventId } from '@switchhook/contracts'
-import { aDelivery } from '../testing/deliveries.ts'
+import { aDelivery } from '@switchhook/testkit'
 import { heldParts } from '../testing/delivering.ts'
 import { createRecordOutcomes, READ_AT_ONCE } from './record-outcomes.ts'
 

@@ -33,15 +33,15 @@ const IDLE_MS = 4_000
 const SEND_HEADERS = 'undici:client:sendHeaders'
 
 interface Usage {
-  requests: number
+  readonly head: AnswerHead
+  /**
+   * While it is `opening`, undici may write the `first` request. Any later one finds it `reused`: the server may have closed it
+   * meanwhile, as it closes one between requests.
+   */
+  stage: 'opening' | 'first' | 'reused'
   /** Bytes read from the socket before the last request. */
   bytesBefore: number
-  readonly head: AnswerHead
-  /** It was open before its first request: the server may have closed it meanwhile, as it closes one between requests. */
-  hasWaited: boolean
 }
-
-const isReused = ({ requests, hasWaited }: Usage): boolean => requests > 1 || hasWaited
 
 /** How the connection was used on which a request failed. */
 export interface Use {
@@ -69,14 +69,15 @@ export type Connections = ReturnType<typeof openConnections>
 export function openConnections(options: ConnectionOptions) {
   const { maxSockets, timeoutMs, guard, lookup, tunnel, maxAgeMs = MAX_AGE_MS } = options
   const failed = new WeakMap<Error, Use>()
-  let reading: Usage | undefined
+  /** Undici calls a handler while it reads the answer, and does not tell it the connection. */
+  let readingFrom: Usage | undefined
   const usages = new WeakMap<Socket, Usage>()
   const strays = new LRUCache<string, true>({ max: MAX_STRAYS, ttl: STRAYS_MS })
   const noteRequest = (message: unknown): void => {
     const { socket } = message as DiagnosticsChannel.ClientSendHeadersMessage
     const usage = usages.get(socket)
     if (usage === undefined) return
-    usage.requests += 1
+    usage.stage = usage.stage === 'opening' ? 'first' : 'reused'
     usage.bytesBefore = socket.bytesRead
     usage.head.expectAnswer()
   }
@@ -100,22 +101,22 @@ export function openConnections(options: ConnectionOptions) {
         socket.destroy()
         return callback(codedError(BLOCKED_ADDRESS, `the address ${socket.remoteAddress} is blocked`), null)
       }
-      const usage: Usage = { requests: 0, bytesBefore: 0, head: readAnswerHead(), hasWaited: false }
+      const usage: Usage = { head: readAnswerHead(), stage: 'opening', bytesBefore: 0 }
       usages.set(socket, usage)
       filterReads(socket, (chunk) => {
-        reading = usage
+        readingFrom = usage
         return usage.head.pass(chunk)
       })
       let alert: Error | undefined
       socket.on('error', (broken) => {
         if (isTlsError(broken)) alert ??= broken
         const isUnanswered = socket.bytesRead === usage.bytesBefore
-        failed.set(broken, { isReused: isReused(usage), isUnanswered, status: usage.head.status(), alert })
+        failed.set(broken, { isReused: usage.stage === 'reused', isUnanswered, status: usage.head.status(), alert })
         if (isStray(broken)) strays.set(origin, true)
       })
       callback(null, socket)
       // Undici writes the request that it connects for within the call.
-      usage.hasWaited = usage.requests === 0
+      if (usage.stage === 'opening') usage.stage = 'reused'
     })
   }
   // No timeouts of undici: each attempt has its own deadline.
@@ -138,7 +139,7 @@ export function openConnections(options: ConnectionOptions) {
     /** How the connection was used that ended with this error. Undefined: it was never open. */
     useOf: (error: Error): Use | undefined => failed.get(error),
     /** Whether the answer that is being read came on a connection that was open before its request. For `onResponseStart`. */
-    isReused: (): boolean => reading !== undefined && isReused(reading),
+    isReused: (): boolean => readingFrom?.stage === 'reused',
     /** Whether this endpoint has lately sent something on a kept connection that was no answer. */
     sendsStrays: (origin: string): boolean => strays.size > 0 && strays.has(origin),
     noteStray: (origin: string): void => void strays.set(origin, true),

@@ -6,9 +6,8 @@ import { gzipSync } from 'node:zlib'
 import type { Delivery, Outcome } from '@switchhook/contracts'
 import { createAddressGuard } from '@switchhook/egress'
 import { answerWithin } from '@switchhook/runtime'
-import { eventually } from '@switchhook/testkit'
+import { aDelivery, eventually } from '@switchhook/testkit'
 import { generate } from 'selfsigned'
-import { aDelivery } from '../testing/deliveries.ts'
 import { aPostClient, type TestPostClient } from '../testing/post-client.ts'
 
 const TIMEOUT_MS = 500

@@ -6,9 +6,9 @@ import {
   type Subscription,
   Unavailable,
 } from '@switchhook/contracts'
+import { aDelivery, aSubscription } from '@switchhook/testkit'
 import fc from 'fast-check'
 import { createAdmit } from '../endpoint/admit.ts'
-import { aDelivery, aSubscription } from '../testing/deliveries.ts'
 import { HEALTHY } from '../testing/delivering.ts'
 import { createPostUnderLease } from './post-under-lease.ts'
 

@@ -4,8 +4,7 @@ import type { AddressInfo, LookupFunction, Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { callbackify } from 'node:util'
 import { createAddressGuard } from '@switchhook/egress'
-import { eventually } from '@switchhook/testkit'
-import { aDelivery } from '../testing/deliveries.ts'
+import { aDelivery, eventually } from '@switchhook/testkit'
 import { aPostClient, type TestPostClient } from '../testing/post-client.ts'
 
 const guard = createAddressGuard(['127.0.0.0/8'])

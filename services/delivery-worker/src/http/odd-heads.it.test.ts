@@ -2,8 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import type { Outcome } from '@switchhook/contracts'
 import { createAddressGuard } from '@switchhook/egress'
-import { eventually } from '@switchhook/testkit'
-import { aDelivery } from '../testing/deliveries.ts'
+import { aDelivery, eventually } from '@switchhook/testkit'
 import { aPostClient, type TestPostClient } from '../testing/post-client.ts'
 
 const guard = createAddressGuard(['127.0.0.0/8'])

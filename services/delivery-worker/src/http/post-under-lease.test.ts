@@ -1,7 +1,7 @@
 import { type Delivery, type Outcome, Unavailable } from '@switchhook/contracts'
 import type { Deadline } from '@switchhook/runtime'
+import { aDelivery, aSubscription } from '@switchhook/testkit'
 import type { Admission } from '../endpoint/admit.ts'
-import { aDelivery, aSubscription } from '../testing/deliveries.ts'
 import { anAdmission, posted as postedTo } from '../testing/delivering.ts'
 import { createPostUnderLease, type LeaseExpired, type PostTerms, type TakePermit } from './post-under-lease.ts'
 

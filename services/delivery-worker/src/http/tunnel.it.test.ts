@@ -6,9 +6,14 @@ import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'nod
 import type { Outcome } from '@switchhook/contracts'
 import { createAddressGuard } from '@switchhook/egress'
 import { answerWithin } from '@switchhook/runtime'
-import { type CertificateAuthority, eventually, makeCertificateAuthority, startReceiver } from '@switchhook/testkit'
+import {
+  aDelivery,
+  type CertificateAuthority,
+  eventually,
+  makeCertificateAuthority,
+  startReceiver,
+} from '@switchhook/testkit'
 import { egressProxyField } from '../egress-proxy.ts'
-import { aDelivery } from '../testing/deliveries.ts'
 import { aPostClient, type TestPostClient } from '../testing/post-client.ts'
 import { createTunnels } from './tunnel.ts'
 

@@ -4,8 +4,7 @@ import type { AddressGuard } from '@switchhook/egress'
 import { type Logger, startDeadline } from '@switchhook/runtime'
 import type { EgressProxy } from '../egress-proxy.ts'
 import { explainedError, isOurShortage, PROXY_FAILED } from '../policy/classify.ts'
-import { createDial, type OpenSocket } from './dial.ts'
-import { addressText } from './first-to-accept.ts'
+import { addressText, createDial, type OpenSocket } from './dial.ts'
 
 /** An import of this module would load all of Node's `fetch` at start, for its re-exports. */
 const { request: plainRequest } = process.getBuiltinModule('node:http')

@@ -3,8 +3,7 @@ import { type AddressInfo, createServer, type LookupFunction } from 'node:net'
 import type { Outcome } from '@switchhook/contracts'
 import { createAddressGuard } from '@switchhook/egress'
 import { answerWithin } from '@switchhook/runtime'
-import { type LateListener, type Receiver, startLateListener, startReceiver } from '@switchhook/testkit'
-import { aDelivery } from '../testing/deliveries.ts'
+import { aDelivery, type LateListener, type Receiver, startLateListener, startReceiver } from '@switchhook/testkit'
 import { aPostClient, type TestPostClient } from '../testing/post-client.ts'
 
 const guard = createAddressGuard(['127.0.0.0/8', '::1/128'])

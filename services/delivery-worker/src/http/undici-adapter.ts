@@ -24,10 +24,30 @@ interface EndpointAnswer {
   readonly detail?: string | undefined
 }
 
-/** Waiting for a status line, then reading the excerpt of an answer other than 2xx. Ended once the outcome is known. */
+/**
+ * `waiting`: for the status line. `body`: the outcome waits for the excerpt, if there is one; otherwise it is known, and the rest
+ * of the body is only read.
+ */
 type Exchange =
-  | { readonly kind: 'waiting' | 'ended' }
-  | { readonly kind: 'reading'; readonly answer: EndpointAnswer; readonly chunks: Buffer[] }
+  | (Written & { readonly kind: 'connecting' })
+  | (Written & { readonly kind: 'waiting'; readonly controller: Dispatcher.DispatchController })
+  | {
+      readonly kind: 'body'
+      readonly excerpt: Excerpt | undefined
+      readonly bytes: number
+      readonly bodyDeadline: Deadline
+    }
+  | { readonly kind: 'ended' }
+
+interface Written {
+  /** The error of the kept connection that carried this request before, and what the subscriber should know of it. */
+  readonly broken?: { readonly error: Error; readonly detail: string | undefined }
+}
+
+interface Excerpt {
+  readonly answer: EndpointAnswer
+  readonly chunks: Buffer[]
+}
 
 /** The result of a request, as the adapter resolves with it. An `Error` is not classified yet: it may be our own failure. */
 export type Sent = Outcome | LeaseExpired | Error
@@ -68,43 +88,42 @@ function send(
 ): void {
   const { kept, fresh } = connections
   const origin = String(request.origin)
-  let exchange: Exchange = { kind: 'waiting' }
-  let controller: Dispatcher.DispatchController | undefined
-  /** The error of the kept connection that carried this request first, and what the subscriber should know of it. */
-  let broken: { readonly error: Error; readonly detail: string | undefined } | undefined
-  /** Of the answer's body. */
-  let bodyDeadline: Deadline | undefined
-  let bytes = 0
+  let exchange: Exchange = { kind: 'connecting' }
 
   function end(sent: Sent): void {
-    if (exchange.kind === 'ended') return
     exchange = { kind: 'ended' }
     ended(sent)
   }
 
-  function endExcerpt(isComplete: boolean): void {
-    if (exchange.kind !== 'reading') return
-    const { answer, chunks } = exchange
-    end(outcomeOf(answer, answerExcerpt(Buffer.concat(chunks), isComplete, hidden)))
+  function endExcerpt(excerpt: Excerpt | undefined, isComplete: boolean): void {
+    if (excerpt === undefined) return
+    ended(outcomeOf(excerpt.answer, answerExcerpt(Buffer.concat(excerpt.chunks), isComplete, hidden)))
   }
 
-  const mayRepeat = (): boolean => !isReplay && broken === undefined
+  function endBody(isComplete: boolean): void {
+    if (exchange.kind !== 'body') return
+    exchange.bodyDeadline.stop()
+    endExcerpt(exchange.excerpt, isComplete)
+    exchange = { kind: 'ended' }
+  }
+
+  const mayRepeat = ({ broken }: Written): boolean => !isReplay && broken === undefined
 
   const handler: Dispatcher.DispatchHandler = {
     /**
      * Undici calls this when the connection is open, and writes head and body as soon as it returns, in the same iteration of
      * the event loop. Throwing drops the request and leaves the connection open for the next; `abort` would destroy it.
      */
-    onRequestStart(started) {
-      controller = started
+    onRequestStart(controller) {
       // The deadline passed while the connection was being made.
-      if (exchange.kind === 'ended') controller.abort(deadlinePassed())
+      if (exchange.kind !== 'connecting') controller.abort(deadlinePassed())
       else if (!isLeaseValid(trustedUntilMs, performance.now())) throw LEASE_ENDED
+      else exchange = { ...exchange, kind: 'waiting', controller }
     },
     onResponseStart(controller, status, headers) {
       // An interim answer (RFC 9110, section 15.2) is not the answer.
       if (status < 200 || exchange.kind !== 'waiting') return
-      const mayBeStray = SENT_BY_PARSERS.has(status) && mayRepeat() && connections.isReused()
+      const mayBeStray = SENT_BY_PARSERS.has(status) && mayRepeat(exchange) && connections.isReused()
       if (mayBeStray && textOf(headers.connection).includes('close')) {
         controller.abort(new StrayAnswer(`${status} to a request that it did not understand`))
         return
@@ -114,51 +133,53 @@ function send(
       const answer = {
         status,
         pauseMs: pauseMsOf(status, headers, Date.now()),
-        detail: broken?.detail ?? (redirect || undefined),
+        detail: exchange.broken?.detail ?? (redirect || undefined),
       }
       // The request asked for an uncompressed answer; a compressed one gets no excerpt.
       const hasExcerpt = status >= 300 && textOf(headers['content-encoding'] ?? 'identity') === 'identity'
       const cut = (): void => controller.abort(tooLong())
-      bodyDeadline = startDeadline(MAX_ANSWER_MS, cut)
-      if (!hasExcerpt) return end(outcomeOf(answer))
-      exchange = { kind: 'reading', answer, chunks: [] }
-      deadline.whenPassed(cut)
+      const excerpt = hasExcerpt ? { answer, chunks: [] } : undefined
+      exchange = { kind: 'body', excerpt, bytes: 0, bodyDeadline: startDeadline(MAX_ANSWER_MS, cut) }
+      if (hasExcerpt) deadline.whenPassed(cut)
+      else ended(outcomeOf(answer))
     },
     onResponseData(controller, chunk) {
-      if (exchange.kind === 'reading') {
-        // A copy, because the chunk may be a slice of a much larger buffer and would keep all of it in memory.
-        exchange.chunks.push(Buffer.from(chunk.subarray(0, EXCERPT_SOURCE_BYTES - bytes)))
-        if (bytes + chunk.length > EXCERPT_SOURCE_BYTES) endExcerpt(false)
-      }
-      bytes += chunk.length
+      if (exchange.kind !== 'body') return
+      const { excerpt, bytes: before } = exchange
+      const bytes = before + chunk.length
+      const isFull = bytes > EXCERPT_SOURCE_BYTES
+      // A copy, because the chunk may be a slice of a much larger buffer and would keep all of it in memory.
+      excerpt?.chunks.push(Buffer.from(chunk.subarray(0, EXCERPT_SOURCE_BYTES - before)))
+      exchange = { ...exchange, bytes, excerpt: isFull ? undefined : excerpt }
+      if (isFull) endExcerpt(excerpt, false)
       if (bytes > MAX_ANSWER_BYTES) controller.abort(tooLong())
     },
     onResponseEnd() {
-      bodyDeadline?.stop()
-      endExcerpt(true)
+      endBody(true)
     },
     onResponseError(_controller, error) {
-      if (error === LEASE_ENDED) return end(unwritten(broken?.error))
-      if (exchange.kind !== 'waiting') {
-        // An error after the status line does not change the outcome.
-        bodyDeadline?.stop()
-        return endExcerpt(false)
-      }
+      // An error after the status line does not change the outcome.
+      if (exchange.kind !== 'connecting' && exchange.kind !== 'waiting') return endBody(false)
+      if (error === LEASE_ENDED) return end(unwritten(exchange.broken?.error))
       const failed = classifyBroken(error, connections.useOf(error))
       if (failed.repeat === 'stray') connections.noteStray(origin)
-      if (failed.repeat === undefined || !mayRepeat()) return end(failed.sent)
-      const detail = `repeated on a new connection; a kept one had no answer to this request: ${error.message}`
-      broken = { error: failed.sent, detail: failed.repeat === 'stray' ? detail : undefined }
+      if (failed.repeat === undefined || !mayRepeat(exchange)) return end(failed.sent)
       if (isOnce === true) return end(unwritten(failed.sent))
+      const detail = `repeated on a new connection; a kept one had no answer to this request: ${error.message}`
+      const broken = { error: failed.sent, detail: failed.repeat === 'stray' ? detail : undefined }
+      exchange = { kind: 'connecting', broken }
       fresh.dispatch(request, handler)
     },
   }
 
   deadline.whenPassed(() => {
-    if (exchange.kind !== 'waiting') return
-    const late = deadlinePassed(controller === undefined ? connections.whyNotConnected(origin) : undefined)
-    end(late)
-    controller?.abort(late)
+    if (exchange.kind === 'connecting') end(deadlinePassed(connections.whyNotConnected(origin)))
+    else if (exchange.kind === 'waiting') {
+      const { controller } = exchange
+      const late = deadlinePassed()
+      end(late)
+      controller.abort(late)
+    }
   })
   ;(isReplay || connections.sendsStrays(origin) ? fresh : kept).dispatch(request, handler)
 }

@@ -1,16 +1,15 @@
 import type { Subscription } from '@switchhook/contracts'
+import { aDeliveryTo, useWorkerSurroundings, type WorkerSurroundings } from '@switchhook/servicekit'
 import { createHeldStore, createSubscriptionStore } from '@switchhook/store'
-import { eventually, watchReadingDelay } from '@switchhook/testkit'
-import { aDeliveryTo, aSubscription } from '../testing/deliveries.ts'
-import { type Surroundings, useSurroundings } from '../testing/surroundings.ts'
+import { aSubscription, eventually, watchReadingDelay } from '@switchhook/testkit'
 
 /** Permits of the worker that was killed expire, and so does the lease of what it was passing on. */
 const PATIENT = { timeoutMs: 60_000 }
 const ANSWER_MS = 60
 const COUNT = 30
 
-let surroundings: Surroundings
-useSurroundings((started) => (surroundings = started))
+let surroundings: WorkerSurroundings
+useWorkerSurroundings((started) => (surroundings = started))
 
 /** The shortest time in which one request more than `count` began, in ms. */
 function leastTimeBeyond(count: number, path: string): number {

@@ -19,7 +19,7 @@ export interface LimitsDeps extends Clocks {
 
 export type Limits = ReturnType<typeof createLimits>
 
-/** Each pass publishes two parts at most, so that no look publishes without end. */
+/** How often permits go to other deliveries, if some do not need theirs. Each pass publishes two parts at most, so that no look publishes without end. */
 const MAX_PASSES = 4
 
 /**
@@ -30,47 +30,49 @@ export function createLimits(deps: LimitsDeps) {
   const { publishDelivery, publishBacklogged, permits, held, now, nowMs, log } = deps
   const passing = new Set<Promise<unknown>>()
 
-  /** @param passes how often permits are given to others, if deliveries do not need theirs */
-  async function passOn(limited: Subscription, most: number, passes: number, ended?: string): Promise<number | null> {
+  /**
+   * Publishes held deliveries, as many as permits are free. Resolves to when more may be, in ms from now; null: not known.
+   * @param options `isBacklogDeep`: of those that end without a POST, no more than permits are free. `ended`: a permit whose
+   *   POST has ended
+   */
+  async function passOn(
+    limited: Subscription,
+    { most = SENT_AT_ONCE, isBacklogDeep = false, ended = '' } = {},
+  ): Promise<number | null> {
     // Its delivery has gone on, or ends without a POST.
     const needsNoPermit = (delivery: Delivery | undefined): boolean =>
       delivery === undefined || !isSent(limited, delivery, now())
     const publish = (delivery: Delivery): Promise<void> =>
       needsNoPermit(delivery) ? publishBacklogged(delivery) : publishDelivery(delivery)
-    let given: Parameters<PermitStore['passOn']>[1] = { most, ended }
-    for (let pass = 1; pass <= passes; pass++) {
+    let given: Parameters<PermitStore['reserve']>[1] = { most, ended }
+    for (let pass = 1; pass <= (isBacklogDeep ? 1 : MAX_PASSES); pass++) {
       if (pass > 1) {
         // Probably what follows ends without a POST, too. With few permits, it would take long one by one.
         const following = await held.due(limited.id, { most: SENT_AT_ONCE })
         await sendHeld({ held, publish: publishBacklogged }, limited.id, 'held', following, needsNoPermit)
       }
-      const { entries, nextInMs } = await permits.passOn(limited, given)
+      const { entries, nextInMs } = await permits.reserve(limited, given)
       const sent = await sendHeld({ held, publish }, limited.id, 'leased', entries, () => true)
       const unused = sent.filter(({ delivery }) => needsNoPermit(delivery)).map(({ entry }) => entry.deliveryId)
       // After a full part, more permits may be free.
       if (unused.length === 0) return nextInMs ?? (entries.length === SENT_AT_ONCE ? 0 : null)
       given = { most, unused }
     }
-    return (await permits.passOn(limited, { ...given, most: 0 })).nextInMs ?? 0
+    return (await permits.reserve(limited, { ...given, most: 0 })).nextInMs ?? 0
   }
 
   /** Not awaited by the delivery: a permit that cannot be ended expires, and a look passes on what is held. */
   function end(limited: Subscription, permit: string, most: number): void {
-    const passed = passOn(limited, most, 1, permit)
+    const passed = passOn(limited, { most, isBacklogDeep: true, ended: permit })
       .catch((error: unknown) => {
-        log.warn('could not release held deliveries; will retry', { subscriptionId: limited.id, error })
+        log.warn('could not pass on held deliveries; will retry', { subscriptionId: limited.id, error })
       })
       .finally(() => passing.delete(passed))
     passing.add(passed)
   }
 
   return {
-    /**
-     * Publishes held deliveries, as many as permits are free. Resolves to when more may be, in ms from now; null: not known.
-     * @param options `isBacklogDeep`: of those that end without a POST, no more than permits are free
-     */
-    passOn: (limited: Subscription, { most = SENT_AT_ONCE, isBacklogDeep = false } = {}) =>
-      passOn(limited, most, isBacklogDeep ? 1 : MAX_PASSES),
+    passOn,
     /**
      * Makes a POST. If the subscription is `limited`, each request that it writes needs a permit; without one it is held.
      * @param isProbe it ends a cool-down, so it goes before what is held

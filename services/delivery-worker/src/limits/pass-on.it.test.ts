@@ -1,4 +1,5 @@
 import { type Delivery, newSubscriptionId, newToken, type Outcome, type Subscription } from '@switchhook/contracts'
+import { type OpenedStore, useStore } from '@switchhook/servicekit'
 import {
   createHeldLooks,
   createHeldStore,
@@ -6,11 +7,9 @@ import {
   type EndpointHealth,
   type HeldStore,
 } from '@switchhook/store'
-import { aSubscription, eventually, silentLog } from '@switchhook/testkit'
+import { aDelivery, aSubscription, eventually, silentLog } from '@switchhook/testkit'
 import { createLookAtHeld } from '../held/look-at-held.ts'
-import { aDelivery } from '../testing/deliveries.ts'
 import { down, HEALTHY, heldParts, ok, posted } from '../testing/delivering.ts'
-import { type OpenedStore, useStore } from '../testing/use-store.ts'
 import { createLimits, type Limits } from './limits.ts'
 
 /** Less than the lease of a look. */

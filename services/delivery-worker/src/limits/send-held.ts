@@ -11,24 +11,24 @@ export const SENT_AT_ONCE = 250
 
 /**
  * Publishes the deliveries of entries and removes the entries. The messages and the entries go after the broker has confirmed.
- * @param isGone whether an entry goes; undefined: its delivery has gone on
- * @returns those that went
+ * @param goesOn whether the delivery of an entry does; undefined: it has already
+ * @returns the entries that were removed, with their deliveries
  */
 export async function sendHeld(
   { held, publish }: SendHeldDeps,
   id: SubscriptionId,
   list: 'held' | 'leased',
   entries: readonly HeldEntry[],
-  isGone: (delivery: Delivery | undefined) => boolean,
+  goesOn: (delivery: Delivery | undefined) => boolean,
 ) {
   const messages = await held.read(entries.map(({ deliveryId }) => deliveryId))
-  const gone = entries
+  const going = entries
     .map((entry, i) => ({ entry, delivery: messages[i]?.delivery }))
-    .filter(({ delivery }) => isGone(delivery))
-  const published = gone.flatMap(({ delivery }) => delivery ?? [])
+    .filter(({ delivery }) => goesOn(delivery))
+  const published = going.flatMap(({ delivery }) => delivery ?? [])
   await Promise.all(published.map((delivery) => publish(delivery)))
   await held.forget(published)
-  const ended = gone.map(({ entry }) => entry)
+  const ended = going.map(({ entry }) => entry)
   await held.remove(id, list, ended)
-  return gone
+  return going
 }

@@ -12,8 +12,9 @@ import {
   UNREACHABLE_REASONS,
   Unavailable,
 } from '@switchhook/contracts'
+import { anAttempt } from '@switchhook/servicekit'
 import type { Crossing, DeliveryRecord, Outage } from '@switchhook/store'
-import { aDelivery, anAttempt, aSubscription } from '../testing/deliveries.ts'
+import { aDelivery, aSubscription } from '@switchhook/testkit'
 import { createNotices, type NoticesDeps } from './notices.ts'
 
 const SINCE_MS = Date.parse('2026-01-01T00:00:00.000Z')

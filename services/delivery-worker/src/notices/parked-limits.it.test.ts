@@ -1,19 +1,18 @@
 import { type Delivery, type PlatformEvent, parseEvent, type Subscription } from '@switchhook/contracts'
 import { type Broker, Queue } from '@switchhook/messaging'
+import { aDeliveryTo, useWorkerSurroundings, type WorkerSurroundings } from '@switchhook/servicekit'
 import { createDeliveryArchive, createParkedCounter } from '@switchhook/store'
 import { eventually, type ServiceProcess } from '@switchhook/testkit'
-import { aDeliveryTo } from '../testing/deliveries.ts'
-import { type Surroundings, useSurroundings } from '../testing/surroundings.ts'
 
 const PATIENT = { timeoutMs: 30_000 }
 
-let surroundings: Surroundings
+let surroundings: WorkerSurroundings
 let broker: Broker
 let worker: ServiceProcess
 
 // Before the server is closed.
 afterEach(() => surroundings.redisServer.limitMemory(0))
-useSurroundings((started) => (surroundings = started))
+useWorkerSurroundings((started) => (surroundings = started))
 
 beforeEach(async () => {
   broker = await surroundings.openBroker()

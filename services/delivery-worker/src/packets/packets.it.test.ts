@@ -1,20 +1,19 @@
 import type { Delivery, Subscription } from '@switchhook/contracts'
 import { type Broker, Queue } from '@switchhook/messaging'
+import { aDeliveryTo, useWorkerSurroundings, type WorkerSurroundings } from '@switchhook/servicekit'
 import { createDeliveryArchive } from '@switchhook/store'
 import { eventually, type ReceivedRequest } from '@switchhook/testkit'
-import { aDeliveryTo } from '../testing/deliveries.ts'
-import { type Surroundings, useSurroundings } from '../testing/surroundings.ts'
 
 const PATIENT = { timeoutMs: 60_000 }
 /** No retry and no breaker: every POST is a first attempt. */
 const SETTINGS = { DELIVERY_RETRY_WAITS: '1h', BREAKER_FAILURES: '1000', DELIVERY_TIMEOUT: '8s', SHUTDOWN_GRACE: '20s' }
 
-let surroundings: Surroundings
+let surroundings: WorkerSurroundings
 let broker: Broker
 let quick: Subscription
 let slow: Subscription
 
-useSurroundings((started) => (surroundings = started))
+useWorkerSurroundings((started) => (surroundings = started))
 
 beforeEach(async () => {
   broker = await surroundings.openBroker()

@@ -1,8 +1,7 @@
 import { type Delivery, deliveryHeaders, Unavailable } from '@switchhook/contracts'
 import type { PackedDelivery, Packet } from '@switchhook/messaging'
-import { eventually } from '@switchhook/testkit'
+import { aDelivery, eventually } from '@switchhook/testkit'
 import { createStartLimit } from '../endpoint/start-limit.ts'
-import { aDelivery } from '../testing/deliveries.ts'
 import { createPackets, type PacketsDeps } from './packets.ts'
 
 const memberOf = (delivery: Delivery): PackedDelivery => ({

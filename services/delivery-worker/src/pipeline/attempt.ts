@@ -13,7 +13,7 @@ import { type At, withheld } from './progress.ts'
 export interface AttemptDeps extends Clocks {
   readonly post: PostUnderLease
   readonly limits: Pick<Limits, 'post'>
-  readonly breaker: Pick<Breaker, 'releaseProbe'>
+  readonly breaker: Pick<Breaker, 'giveUpProbe'>
   readonly isolation: Pick<Isolation, 'notePost'>
   readonly listener: Pick<Required<DeliveryListener>, 'posting'>
 }

@@ -1,7 +1,7 @@
 import { type Delivery, Unavailable } from '@switchhook/contracts'
+import { type OpenedStore, useStore } from '@switchhook/servicekit'
 import fc from 'fast-check'
 import { aDeliveryWorld, type Point, WAITS_MS } from '../testing/one-delivery.ts'
-import { type OpenedStore, useStore } from '../testing/use-store.ts'
 import type { Pipeline } from './deliver.ts'
 
 const WORKERS = 3

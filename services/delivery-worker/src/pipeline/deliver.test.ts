@@ -1,11 +1,11 @@
 import { type Attempt, type Delivery, type Outcome, Unavailable } from '@switchhook/contracts'
 import { MAX_HOLD_MS } from '@switchhook/messaging'
+import { anAttempt } from '@switchhook/servicekit'
 import type { DeliveryRecord } from '@switchhook/store'
-import { eventually } from '@switchhook/testkit'
+import { aDelivery, eventually } from '@switchhook/testkit'
 import type { Source } from '../endpoint/isolate.ts'
 import type { Withheld } from '../policy/decide.ts'
 import { notifyAll } from '../reporting/listener.ts'
-import { aDelivery, anAttempt } from '../testing/deliveries.ts'
 import {
   aBreaker,
   admitIn,
@@ -475,7 +475,7 @@ describe('deliver', () => {
       const released: unknown[] = []
       const breaker = aBreaker({
         claimProbe: async () => 'the probe',
-        releaseProbe: async ({ deliveryId }, probe) => void released.push([deliveryId, probe]),
+        giveUpProbe: async ({ deliveryId }, probe) => void released.push([deliveryId, probe]),
       })
       const { deliver, steps } = aWorld(ok, { admit: admitIn('probing'), breaker, post: async () => withheld })
       const due = aDelivery()
@@ -491,7 +491,7 @@ describe('deliver', () => {
       const released: unknown[] = []
       const breaker = aBreaker({
         claimProbe: async () => 'the probe',
-        releaseProbe: async (_delivery, probe) => {
+        giveUpProbe: async (_delivery, probe) => {
           released.push(probe)
           await release()
         },

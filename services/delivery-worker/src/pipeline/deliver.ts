@@ -34,14 +34,11 @@ export type Pipeline = ReturnType<typeof createPipeline>
 /**
  * Takes due deliveries through look → attempt → decide → secure → settle → notice (progress.ts).
  *
- * The order is the promise. A retry is confirmed by the broker before the slot is settled, a parked record is stored with the
- * ledger, and the slot is settled before the message is acknowledged. The notice of a parked delivery follows the record that
- * it is built from and precedes the acknowledgement. A crash at any point costs at most a duplicate POST. Without a crash,
- * while only the broker or Redis is away, the POST is not repeated.
+ * The order is the promise: a crash at any point costs at most a duplicate POST. Without a crash, while only the broker or Redis
+ * is away, the POST is not repeated.
  *
- * Each delivery is checked once; later steps reuse the result. A delivery that waited for a turn is checked again only if
- * the lease of its look has ended, or this worker has seen the endpoint fail. So a look is at most one lease old when a turn
- * begins, and it is safe to rely on it:
+ * A delivery that waited for a turn is looked at again only if the lease of its look has ended, or this worker has seen the
+ * endpoint fail. So a look is at most one lease old when a turn begins, and it is safe to rely on it:
  * - Ledger: only a second copy of the message, in another worker, can have settled the slot since. The POST is then a
  *   duplicate, just as if the copy had settled the slot during the POST. Of their two retries, the ledger drops one.
  * - Breaker: a cool-down that this worker began is always seen. If another worker began it within that time, each delivery

@@ -1,11 +1,10 @@
 import { type Delivery, envelopesOf } from '@switchhook/contracts'
+import { aDeliveryTo, useWorkerSurroundings, type WorkerSurroundings } from '@switchhook/servicekit'
 import { createSubscriptionStore } from '@switchhook/store'
-import { eventually } from '@switchhook/testkit'
-import { aDeliveryTo, aSubscription } from '../testing/deliveries.ts'
-import { type Surroundings, useSurroundings } from '../testing/surroundings.ts'
+import { aSubscription, eventually } from '@switchhook/testkit'
 
-let surroundings: Surroundings
-useSurroundings((started) => (surroundings = started))
+let surroundings: WorkerSurroundings
+useWorkerSurroundings((started) => (surroundings = started))
 
 test('a delivery whose filter was set after the fan-out is withdrawn, and others tell of gaps on every attempt', async () => {
   const { receiver, redis } = surroundings

@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { InstallationId, Subscription } from '@switchhook/contracts'
 import { type Broker, Queue } from '@switchhook/messaging'
+import { aDeliveryTo, useWorkerSurroundings, type WorkerSurroundings } from '@switchhook/servicekit'
 import { createDeliveryArchive, createInstallationStore } from '@switchhook/store'
 import { eventually, type ServiceProcess } from '@switchhook/testkit'
-import { aDeliveryTo } from '../testing/deliveries.ts'
-import { type Surroundings, useSurroundings } from '../testing/surroundings.ts'
 
 const PATIENT = { timeoutMs: 20_000 }
 
-let surroundings: Surroundings
-useSurroundings((started) => (surroundings = started))
+let surroundings: WorkerSurroundings
+useWorkerSurroundings((started) => (surroundings = started))
 
 /** @param waits the retry schedule */
 const startWorker = (waits: string): Promise<ServiceProcess> =>

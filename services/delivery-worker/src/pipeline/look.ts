@@ -51,11 +51,11 @@ export function needOf(looked: Looked): Need {
 }
 
 export async function giveUpProbe(
-  { breaker }: { readonly breaker: Pick<Breaker, 'releaseProbe'> },
+  { breaker }: { readonly breaker: Pick<Breaker, 'giveUpProbe'> },
   looked: Looked,
 ): Promise<void> {
   if (looked.kind === 'admitted' && looked.before.probe !== undefined)
-    await breaker.releaseProbe(looked.delivery, looked.before.probe)
+    await breaker.giveUpProbe(looked.delivery, looked.before.probe)
 }
 
 /** Whether a look is still valid after the wait for a turn. */

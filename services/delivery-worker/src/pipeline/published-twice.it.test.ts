@@ -1,12 +1,11 @@
+import { aDeliveryTo, useWorkerSurroundings, type WorkerSurroundings } from '@switchhook/servicekit'
 import { eventually, type ReceiverScript } from '@switchhook/testkit'
-import { aDeliveryTo } from '../testing/deliveries.ts'
-import { type Surroundings, useSurroundings } from '../testing/surroundings.ts'
 
 const PATIENT = { timeoutMs: 40_000 }
 const EVENTS = 10
 
-let surroundings: Surroundings
-useSurroundings((started) => (surroundings = started))
+let surroundings: WorkerSurroundings
+useWorkerSurroundings((started) => (surroundings = started))
 
 /** Answers a first attempt once the same POST of the other worker has arrived, so neither finds the slot settled. */
 function onceBothWorkersPost(): ReceiverScript {

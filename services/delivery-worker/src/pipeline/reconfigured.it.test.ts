@@ -1,14 +1,13 @@
 import type { Delivery } from '@switchhook/contracts'
+import { aDeliveryTo, useWorkerSurroundings, type WorkerSurroundings } from '@switchhook/servicekit'
 import { eventually, type ServiceProcess } from '@switchhook/testkit'
-import { aDeliveryTo } from '../testing/deliveries.ts'
-import { type Surroundings, useSurroundings } from '../testing/surroundings.ts'
 
 const PATIENT = { timeoutMs: 20_000 }
 
-let surroundings: Surroundings
+let surroundings: WorkerSurroundings
 let worker: ServiceProcess
 
-useSurroundings((started) => (surroundings = started))
+useWorkerSurroundings((started) => (surroundings = started))
 
 async function startWorker(env: Readonly<Record<string, string>>): Promise<void> {
   // A cool-down would use up slots that the tests count.

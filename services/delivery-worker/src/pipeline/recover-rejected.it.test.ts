@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Delivery, newSubscriptionId, type ParkedReason } from '@switchhook/contracts'
+import { anAttempt, type OpenedStore, useStore } from '@switchhook/servicekit'
 import {
   createBreakerStore,
   createRejectionStore,
@@ -7,10 +8,8 @@ import {
   createSubscriptionStore,
   createTimerStore,
 } from '@switchhook/store'
-import { aSubscription, eventually } from '@switchhook/testkit'
-import { aDelivery, anAttempt } from '../testing/deliveries.ts'
+import { aDelivery, aSubscription, eventually } from '@switchhook/testkit'
 import { ok } from '../testing/delivering.ts'
-import { type OpenedStore, useStore } from '../testing/use-store.ts'
 import type { AfterSettled } from './deliver.ts'
 import type { At } from './progress.ts'
 import { createRecoverRejected } from './recover-rejected.ts'

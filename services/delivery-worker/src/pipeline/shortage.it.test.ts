@@ -3,18 +3,18 @@ import { parseDelivery } from '@switchhook/contracts'
 import { createAddressGuard } from '@switchhook/egress'
 import { Queue } from '@switchhook/messaging'
 import { startDeadline } from '@switchhook/runtime'
+import { useWorkerSurroundings, type WorkerSurroundings } from '@switchhook/servicekit'
+import { aDelivery } from '@switchhook/testkit'
 import { createPostClient } from '../http/post.ts'
 import { createPostUnderLease } from '../http/post-under-lease.ts'
-import { aDelivery } from '../testing/deliveries.ts'
 import { admitIn, pipelineDeps } from '../testing/delivering.ts'
-import { type Surroundings, useSurroundings } from '../testing/surroundings.ts'
 import { createPipeline } from './deliver.ts'
 
 const TIMEOUT_MS = 5_000
 
-let surroundings: Surroundings
+let surroundings: WorkerSurroundings
 
-useSurroundings((started) => (surroundings = started))
+useWorkerSurroundings((started) => (surroundings = started))
 
 test('a worker that is out of sockets for a moment keeps its message, and neither attempt nor return is counted', async () => {
   let shortages = 1

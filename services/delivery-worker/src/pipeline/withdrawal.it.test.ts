@@ -1,8 +1,7 @@
 import { Unavailable } from '@switchhook/contracts'
+import { anAttempt, type OpenedStore, useStore } from '@switchhook/servicekit'
 import fc from 'fast-check'
-import { anAttempt } from '../testing/deliveries.ts'
 import { aDeliveryWorld, type Point } from '../testing/one-delivery.ts'
-import { type OpenedStore, useStore } from '../testing/use-store.ts'
 
 let store: OpenedStore['store']
 

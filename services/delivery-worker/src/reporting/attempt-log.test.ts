@@ -1,6 +1,6 @@
 import type { Attempt, Outcome } from '@switchhook/contracts'
+import { anAttempt, aReportedDelivery } from '@switchhook/servicekit'
 import type { Decision, Withheld } from '../policy/decide.ts'
-import { anAttempt, aReportedDelivery } from '../testing/deliveries.ts'
 import { createAttemptLog } from './attempt-log.ts'
 
 const delivery = aReportedDelivery()

@@ -1,6 +1,6 @@
 import { type Attempt, type Delivery, newSubscriptionId, type SubscriptionId } from '@switchhook/contracts'
+import { anAttempt } from '@switchhook/servicekit'
 import type { Contact, Endpoint } from '@switchhook/store'
-import { anAttempt } from '../testing/deliveries.ts'
 import { createContacts } from './contacts.ts'
 import { notifyAll } from './listener.ts'
 

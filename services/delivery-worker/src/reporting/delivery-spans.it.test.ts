@@ -8,10 +8,17 @@ import {
   tracePublishDelivery,
   tracingFields,
 } from '@switchhook/runtime'
-import { type Answer, eventually, startReceiver, startTraceCollector, type TraceCollector } from '@switchhook/testkit'
+import { anAttempt } from '@switchhook/servicekit'
+import {
+  type Answer,
+  aDelivery,
+  eventually,
+  startReceiver,
+  startTraceCollector,
+  type TraceCollector,
+} from '@switchhook/testkit'
 import { resultOf } from '../policy/classify.ts'
 import type { Decision } from '../policy/decide.ts'
-import { aDelivery, anAttempt } from '../testing/deliveries.ts'
 import { createDeliverySpans } from './delivery-spans.ts'
 
 let collector: TraceCollector

@@ -1,6 +1,6 @@
 import type { Attempt, Delivery, Tenant } from '@switchhook/contracts'
+import { anAttempt, aReportedDelivery } from '@switchhook/servicekit'
 import type { Decision } from '../policy/decide.ts'
-import { anAttempt, aReportedDelivery } from '../testing/deliveries.ts'
 import { createLiveReports, liveAttemptOf } from './live-attempts.ts'
 
 const delivery = aReportedDelivery({ callId: 'c-1', agentUri: 'sip:alice@acme.example', state: 3 })

@@ -1,6 +1,6 @@
 import { type Attempt, type Delivery, newSubscriptionId, type SubscriptionId } from '@switchhook/contracts'
+import { anAttempt } from '@switchhook/servicekit'
 import type { Addition } from '@switchhook/store'
-import { anAttempt } from '../testing/deliveries.ts'
 import { createStatistics } from './statistics.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 17, 6, 1)

@@ -35,7 +35,7 @@ export const posted = (delivery: Delivery, outcome: Outcome): Posted => ({ kind:
 export const aBreaker = (change: Partial<PipelineDeps['breaker']> = {}): PipelineDeps['breaker'] => ({
   isFailing: () => false,
   claimProbe: async () => undefined,
-  releaseProbe: async () => {},
+  giveUpProbe: async () => {},
   note: async () => {},
   ...change,
 })

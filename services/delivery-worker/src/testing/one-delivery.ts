@@ -1,7 +1,7 @@
 import type { Delivery } from '@switchhook/contracts'
 import type { DeliveryArchive, DeliveryStore } from '@switchhook/store'
+import { aDelivery } from '@switchhook/testkit'
 import { createPipeline, type Pipeline, type PipelineDeps } from '../pipeline/deliver.ts'
-import { aDelivery } from './deliveries.ts'
 import { admitIn, anAdmission, ok, pipelineDeps, posted } from './delivering.ts'
 
 export const WAITS_MS = [10, 20, 30]

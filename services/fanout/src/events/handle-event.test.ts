@@ -11,7 +11,7 @@ import {
 } from '@switchhook/contracts'
 import type { LoggedEvent } from '@switchhook/store'
 import { aSubscription } from '@switchhook/testkit'
-import { createHandleEvent, createStoredDeliveries, type HandleEventDeps, parseEventMessage } from './handle-event.ts'
+import { createHandleEvent, type HandleEvent, type HandleEventDeps, parseEventMessage } from './handle-event.ts'
 
 const event: PlatformEvent = {
   eventId: newEventId(),
@@ -23,28 +23,30 @@ const event: PlatformEvent = {
 
 const subscribers = (count: number): Subscription[] => Array.from({ length: count }, () => aSubscription())
 
-const deps = (change: Partial<HandleEventDeps>): HandleEventDeps => ({
-  stored: createStoredDeliveries(),
-  matching: () => Promise.resolve([]),
-  publishDelivery: () => Promise.resolve(),
-  now: () => new Date('2026-11-20T08:30:00.000Z'),
-  fannedOut: () => {},
-  log: { debug: () => {} },
-  ...change,
-})
+type Publish = Parameters<HandleEvent>[1]
+
+function aHandler(change: Partial<HandleEventDeps & { publishDelivery: Publish }> = {}) {
+  const { publishDelivery = async () => {}, ...others } = change
+  const handle = createHandleEvent({
+    matching: () => Promise.resolve([]),
+    now: () => new Date('2026-11-20T08:30:00.000Z'),
+    fannedOut: () => {},
+    log: { debug: () => {} },
+    ...others,
+  })
+  return (event: PlatformEvent, publish = publishDelivery) => handle(event, publish)
+}
 
 test('each subscription of the event’s tenant and type gets a delivery', async () => {
   const asked: unknown[] = []
   const published: Delivery[] = []
-  const handle = createHandleEvent(
-    deps({
-      matching: async (...question) => {
-        asked.push(question)
-        return subscribers(250)
-      },
-      publishDelivery: async (delivery) => void published.push(delivery),
-    }),
-  )
+  const handle = aHandler({
+    matching: async (...question) => {
+      asked.push(question)
+      return subscribers(250)
+    },
+    publishDelivery: async (delivery) => void published.push(delivery),
+  })
   await handle(event)
   expect(asked).toEqual([[event]])
   expect(published).toHaveLength(250)
@@ -52,20 +54,18 @@ test('each subscription of the event’s tenant and type gets a delivery', async
 })
 
 test('an event without subscriptions is handled', async () => {
-  await expect(createHandleEvent(deps({}))(event)).resolves.toBeUndefined()
+  await expect(aHandler()(event)).resolves.toBe(0)
 })
 
 test('an event is logged with its subscriptions once all its deliveries are stored, and also without any', async () => {
   const steps: unknown[] = []
   const found = subscribers(2)
   for (const subscriptions of [found, []]) {
-    const handle = createHandleEvent(
-      deps({
-        matching: () => Promise.resolve(subscriptions),
-        publishDelivery: async ({ subscriptionId }) => void steps.push(subscriptionId),
-        fannedOut: (logged) => void steps.push(logged),
-      }),
-    )
+    const handle = aHandler({
+      matching: () => Promise.resolve(subscriptions),
+      publishDelivery: async ({ subscriptionId }) => void steps.push(subscriptionId),
+      fannedOut: (logged) => void steps.push(logged),
+    })
     await handle(event)
   }
   const { eventId, eventType, tenant, occurredAt } = event
@@ -81,12 +81,10 @@ test('handling resolves only after the last confirm', async () => {
   const confirmed = async (): Promise<void> => void (await once(broker, 'confirm'))
   let published = 0
   let done = false
-  const handle = createHandleEvent(
-    deps({
-      matching: () => Promise.resolve(subscribers(10)),
-      publishDelivery: () => (++published === 10 ? confirmed() : Promise.resolve()),
-    }),
-  )
+  const handle = aHandler({
+    matching: () => Promise.resolve(subscribers(10)),
+    publishDelivery: () => (++published === 10 ? confirmed() : Promise.resolve()),
+  })
   const handling = handle(event).then(() => (done = true))
   await new Promise((resolve) => void setImmediate(resolve))
   expect({ published, done }).toEqual({ published: 10, done: false })
@@ -97,15 +95,13 @@ test('handling resolves only after the last confirm', async () => {
 test('the publishes of an event do not wait for each other’s confirms', async () => {
   const broker = new EventEmitter()
   let published = 0
-  const handle = createHandleEvent(
-    deps({
-      matching: () => Promise.resolve(subscribers(100)),
-      publishDelivery: async () => {
-        published += 1
-        await once(broker, 'confirm')
-      },
-    }),
-  )
+  const handle = aHandler({
+    matching: () => Promise.resolve(subscribers(100)),
+    publishDelivery: async () => {
+      published += 1
+      await once(broker, 'confirm')
+    },
+  })
   broker.setMaxListeners(0)
   const handling = handle(event)
   await new Promise((resolve) => void setImmediate(resolve))
@@ -114,7 +110,7 @@ test('the publishes of an event do not wait for each other’s confirms', async 
   await handling
 })
 
-test.each<[string, Partial<HandleEventDeps>]>([
+test.each<[string, Parameters<typeof aHandler>[0]]>([
   ['subscriptions cannot be read', { matching: () => Promise.reject(new Unavailable('redis', 'away')) }],
   [
     'a delivery is not confirmed',
@@ -124,22 +120,20 @@ test.each<[string, Partial<HandleEventDeps>]>([
     },
   ],
 ])('when %s handling rejects, so that the event is not acknowledged', async (_case, change) => {
-  await expect(createHandleEvent(deps(change))(event)).rejects.toThrow(Unavailable)
+  await expect(aHandler(change)(event)).rejects.toThrow(Unavailable)
 })
 
 test('at most 320 publishes of an event run in parallel, and none starts after a failure', async () => {
   const broker = new EventEmitter().setMaxListeners(0)
   let published = 0
-  const handle = createHandleEvent(
-    deps({
-      matching: () => Promise.resolve(subscribers(700)),
-      publishDelivery: async () => {
-        published += 1
-        await once(broker, 'confirm')
-        throw new Unavailable('rabbitmq', 'away')
-      },
-    }),
-  )
+  const handle = aHandler({
+    matching: () => Promise.resolve(subscribers(700)),
+    publishDelivery: async () => {
+      published += 1
+      await once(broker, 'confirm')
+      throw new Unavailable('rabbitmq', 'away')
+    },
+  })
   const handling = handle(event)
   await new Promise((resolve) => void setImmediate(resolve))
   expect(published).toBe(320)
@@ -152,15 +146,13 @@ test('at most 320 publishes of an event run in parallel, and none starts after a
 test('the bodies of a large event are made a few at a time, so that they fit into memory', async () => {
   const large = { ...event, data: { text: 'x'.repeat(200 * 1024) } }
   let published = 0
-  const handle = createHandleEvent(
-    deps({
-      matching: () => Promise.resolve(subscribers(1_000)),
-      publishDelivery: async () => {
-        published += 1
-        throw new Unavailable('rabbitmq', 'away')
-      },
-    }),
-  )
+  const handle = aHandler({
+    matching: () => Promise.resolve(subscribers(1_000)),
+    publishDelivery: async () => {
+      published += 1
+      throw new Unavailable('rabbitmq', 'away')
+    },
+  })
   const before = process.memoryUsage().arrayBuffers
   await expect(handle(large)).rejects.toThrow(Unavailable)
   expect(published).toBe(10)
@@ -172,17 +164,15 @@ test('after a failed publish the others are awaited, and a retry publishes only 
   const published: string[] = []
   const logged: LoggedEvent[] = []
   let isFailing = true
-  const handle = createHandleEvent(
-    deps({
-      matching: () => Promise.resolve(found),
-      publishDelivery: async ({ subscriptionId }) => {
-        if (isFailing && subscriptionId === found[120]?.id) throw new Unavailable('rabbitmq', 'away')
-        await new Promise(setImmediate)
-        published.push(subscriptionId)
-      },
-      fannedOut: (entry) => void logged.push(entry),
-    }),
-  )
+  const handle = aHandler({
+    matching: () => Promise.resolve(found),
+    publishDelivery: async ({ subscriptionId }) => {
+      if (isFailing && subscriptionId === found[120]?.id) throw new Unavailable('rabbitmq', 'away')
+      await new Promise(setImmediate)
+      published.push(subscriptionId)
+    },
+    fannedOut: (entry) => void logged.push(entry),
+  })
   await expect(handle(event)).rejects.toThrow(Unavailable)
   const before = published.length
   await new Promise(setImmediate)
@@ -197,20 +187,15 @@ test('after a failed publish the others are awaited, and a retry publishes only 
   expect(published).toHaveLength(800)
 })
 
-test('an event that failed in one handler is finished by another one, which publishes only what was not stored', async () => {
+test('an event that failed is finished with another way to publish, which gets only what was not stored', async () => {
   const found = subscribers(3)
   const published: string[] = []
-  const publishDelivery = async ({ subscriptionId }: Delivery): Promise<void> => void published.push(subscriptionId)
-  const shared = deps({ matching: () => Promise.resolve(found), publishDelivery })
-  const failing = createHandleEvent({
-    ...shared,
-    publishDelivery: (delivery) =>
-      delivery.subscriptionId === found[1]?.id
-        ? Promise.reject(new Unavailable('rabbitmq', 'away'))
-        : publishDelivery(delivery),
-  })
-  await expect(failing(event)).rejects.toThrow(Unavailable)
-  await createHandleEvent(shared)(event)
+  const publish: Publish = async ({ subscriptionId }) => void published.push(subscriptionId)
+  const handle = aHandler({ matching: () => Promise.resolve(found) })
+  const failing: Publish = (delivery) =>
+    delivery.subscriptionId === found[1]?.id ? Promise.reject(new Unavailable('rabbitmq', 'away')) : publish(delivery)
+  await expect(handle(event, failing)).rejects.toThrow(Unavailable)
+  await expect(handle(event, publish)).resolves.toBe(3)
   expect(published.toSorted()).toEqual(found.map(({ id }) => id).toSorted())
 })
 

@@ -5,7 +5,6 @@ import {
   type PlatformEvent,
   parseEvent,
   readTraceparent,
-  receives,
   subjectOf,
   traceIdOf,
   Unparsable,
@@ -31,22 +30,9 @@ export function parseEventMessage(message: Pick<IncomingMessage, 'content' | 'ro
   }
 }
 
-/** Those of the subscriptions that get a delivery: the enabled ones of the event's tenant to its type. */
-export const receiversOf = (
-  { tenant, eventType }: Pick<PlatformEvent, 'tenant' | 'eventType'>,
-  subscriptions: readonly MatchedSubscription[],
-): readonly MatchedSubscription[] =>
-  subscriptions.filter((subscription) => subscription.tenant === tenant && receives(subscription, eventType))
-
-/** The stored deliveries of events that failed, for all handlers of the process, so that they share one limit. */
-export const createStoredDeliveries = () => createFinishedParts(({ id }: MatchedSubscription) => id)
-
 export interface HandleEventDeps {
-  readonly stored: ReturnType<typeof createStoredDeliveries>
   /** Those that receive the event. Rejects if the subscriptions cannot be read: an error must never look like "no subscriptions". */
   readonly matching: (event: PlatformEvent) => Promise<readonly MatchedSubscription[]>
-  /** Resolves once the delivery is stored. */
-  readonly publishDelivery: (delivery: Delivery) => Promise<void>
   readonly now: () => Date
   /** Called with each event whose deliveries are all stored. Returns immediately and never throws. */
   readonly fannedOut: (event: LoggedEvent, tookMs: number) => void
@@ -59,12 +45,19 @@ const DELIVERIES_AT_ONCE = 320
 const BYTES_AT_ONCE = 2 * 1024 * 1024
 
 /**
- * Resolved: every delivery of the event is stored, so the event may be acknowledged. Rejected: the event must be retried;
+ * Resolves to the number of deliveries: each is stored, so the event may be acknowledged. Rejected: the event must be retried;
  * only deliveries that were not stored are then published. The same event always gives the same ids and bodies, so repeating
  * it only causes duplicates that receivers recognise.
+ * @param publishDelivery resolves once the delivery is stored
  */
-export function createHandleEvent(deps: HandleEventDeps): (event: PlatformEvent) => Promise<void> {
-  const { stored, matching, publishDelivery, now, fannedOut, log } = deps
+export type HandleEvent = (
+  event: PlatformEvent,
+  publishDelivery: (delivery: Delivery) => Promise<void>,
+) => Promise<number>
+
+export function createHandleEvent({ matching, now, fannedOut, log }: HandleEventDeps): HandleEvent {
+  /** The stored deliveries of events that failed. */
+  const stored = createFinishedParts(({ id }: MatchedSubscription) => id)
 
   /** @param publish creates the delivery to a receiver, and resolves once it is stored */
   async function publishAll(
@@ -87,10 +80,10 @@ export function createHandleEvent(deps: HandleEventDeps): (event: PlatformEvent)
     stored.forget(eventId)
   }
 
-  return async function handleEvent(event) {
+  return async function handleEvent(event, publishDelivery) {
     const { eventId, eventType, tenant, occurredAt, traceparent } = event
     const startedAt = performance.now()
-    const receivers = receiversOf(event, await matching(event))
+    const receivers = await matching(event)
     const fannedOutAt = now().toISOString()
     // Serialised once, for all bodies and for the journal.
     const dataJson = JSON.stringify(event.data)
@@ -103,5 +96,6 @@ export function createHandleEvent(deps: HandleEventDeps): (event: PlatformEvent)
     fannedOut({ ...ofEvent, fannedOutAt, subscriptionIds }, performance.now() - startedAt)
     const trace = traceparent !== undefined && { traceId: traceIdOf(traceparent) }
     log.debug('event fanned out', { ...trace, eventId, eventType, tenant, deliveries: receivers.length })
+    return receivers.length
   }
 }

@@ -1,12 +1,11 @@
-import { type PlatformEvent, traceIdOfEvent } from '@switchhook/contracts'
+import { traceIdOfEvent } from '@switchhook/contracts'
 import { spanned, type Tracing } from '@switchhook/runtime'
+import type { HandleEvent } from './handle-event.ts'
 
 /** Adds a span around the fan-out of an event, and so a trace context: an event without one starts a trace. */
-export function traceEvents(
-  tracing: Tracing,
-  handle: (event: PlatformEvent) => Promise<void>,
-): (event: PlatformEvent) => Promise<void> {
-  return (event) =>
+export const traceEvents =
+  (tracing: Tracing, handle: HandleEvent): HandleEvent =>
+  (event, publishDelivery) =>
     spanned(
       tracing,
       {
@@ -25,6 +24,5 @@ export function traceEvents(
           ...(event.tenant !== null && { 'switchhook.tenant': event.tenant }),
         }),
       },
-      ({ traceparent }) => handle({ ...event, traceparent }),
+      ({ traceparent }) => handle({ ...event, traceparent }, publishDelivery),
     )
-}

@@ -14,7 +14,7 @@ function anIntake() {
     turns,
     handle: (event) => {
       handled.push(event)
-      return new Promise((resolve) => finishing.push(resolve))
+      return new Promise((resolve) => finishing.push(() => resolve(1)))
     },
     packer: { add: async ({ content }) => void packed.push(content.toString()) },
     areDeliveriesLate: () => false,

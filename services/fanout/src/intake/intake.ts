@@ -29,7 +29,8 @@ export type Line = Tenant | typeof ALONE
 export interface IntakeDeps {
   readonly shares: TenantShares
   readonly turns: FairTurns<Line>
-  readonly handle: (event: PlatformEvent) => Promise<void>
+  /** Resolves to the number of deliveries. */
+  readonly handle: (event: PlatformEvent) => Promise<number>
   readonly packer: Pick<Packer<SingleEvent>, 'add'>
   /** More deliveries are due than workers take. */
   readonly areDeliveriesLate: () => boolean
@@ -43,7 +44,7 @@ export function createIntake({ shares, turns, handle, packer, areDeliveriesLate,
   async function handleInTurn(event: PlatformEvent, line: Line): Promise<boolean> {
     if (!(await turns.take(line))) return false
     try {
-      await handle(event)
+      turns.charge(event.tenant, await handle(event))
       return true
     } finally {
       turns.giveBack()

@@ -1,4 +1,4 @@
-import type { Delivery, PlatformEvent, Tenant } from '@switchhook/contracts'
+import type { Delivery } from '@switchhook/contracts'
 import {
   type Broker,
   backlogQueues,
@@ -11,10 +11,12 @@ import {
   type Packet,
   type SingleEvent,
 } from '@switchhook/messaging'
+import { tracePublishDelivery } from '@switchhook/runtime'
 import type { Consume, Service } from '@switchhook/service'
 import type { FanoutConfig } from '../config.ts'
 import { createIntakeMeter } from '../events/fanout-meter.ts'
 import { createFirstAttempts } from '../events/first-attempts.ts'
+import type { HandleEvent } from '../events/handle-event.ts'
 import { FairTurns } from './fair-turns.ts'
 import { createIntake, type Line, parsePacked, parseReceivedEvent } from './intake.ts'
 import { startQueueWatch } from './queue-watch.ts'
@@ -44,44 +46,42 @@ const AGE_EVERY_MS = 1_000
 /** Far below the broker's limit for unacknowledged messages (30 minutes). The events then go back into new packets. */
 const END_WAITS_EVERY_MS = 300_000
 
-export interface IntakeOptions extends Pick<Service<FanoutConfig>, 'config' | 'metrics' | 'log'> {
+export interface IntakeOptions extends Pick<Service<FanoutConfig>, 'config' | 'metrics' | 'tracing' | 'log'> {
   readonly broker: Broker
   readonly consume: Consume
   readonly eventShards: number
-  /** Creates the handler of an event from a function that publishes its deliveries and one that counts them. */
-  readonly handling: (
-    publish: (delivery: Delivery) => Promise<void>,
-    charge: (tenant: Tenant, deliveries: number) => void,
-  ) => (event: PlatformEvent) => Promise<void>
+  readonly handle: HandleEvent
 }
 
 /** Consumes events and backlogs. Resolves once it consumes; the result stops it. */
 export async function openIntake(options: IntakeOptions): Promise<() => Promise<void>> {
-  const { config, broker, consume, eventShards, handling, metrics, log } = options
+  const { config, broker, consume, eventShards, handle, metrics, tracing, log } = options
   const { FANOUT_CONCURRENCY: concurrency, DELIVERY_SHARDS: deliveryShards } = config
   const shares = new TenantShares()
   const direct = new FairTurns<Line>(concurrency)
   const backlog = new FairTurns<number>(Math.ceil(concurrency * BACKLOG_PART), { isOpen: false })
 
   const firstAttempts = createFirstAttempts({ broker, shards: deliveryShards })
-  const released = createFirstAttempts({
+  const backlogged = createFirstAttempts({
     broker: {
       publishDelivery: broker.publishBacklogged,
       publishPacket: broker.publishBackloggedPacket,
     },
     shards: 1,
   })
-  const watch = startQueueWatch({ broker, deliveryShards, shares, direct, backlog, firstAttempts, released })
+  const watch = startQueueWatch({ broker, deliveryShards, shares, direct, backlog, firstAttempts, backlogged })
   const aging = setInterval(() => shares.age(), AGE_EVERY_MS)
   const ending = setInterval(() => backlog.endWaits(), END_WAITS_EVERY_MS)
   for (const timer of [aging, ending]) timer.unref()
 
-  const publishDirect = (delivery: Delivery): Promise<void> =>
-    (shares.charge(delivery.tenant, 1) ? released : firstAttempts).publish(delivery)
+  const publishDirect = tracePublishDelivery(tracing, (delivery: Delivery) =>
+    (shares.charge(delivery.tenant, 1) ? backlogged : firstAttempts).publish(delivery),
+  )
+  const publishBacklogged = tracePublishDelivery(tracing, backlogged.publish)
   const intake = createIntake({
     shares,
     turns: direct,
-    handle: handling(publishDirect, (tenant, deliveries) => direct.charge(tenant, deliveries)),
+    handle: (event) => handle(event, publishDirect),
     packer: createPacker<SingleEvent>({ ...BACKLOG_PACKET, publish: broker.publishEventPacket }),
     areDeliveriesLate: watch.areDeliveriesLate,
     deferred: createIntakeMeter(metrics, () => shares.deferredTenants()),
@@ -93,17 +93,18 @@ export async function openIntake(options: IntakeOptions): Promise<() => Promise<
       handle: async (single) => await intake({ event: parsePacked(single), content: single.content, isAlone: false }),
     })
   const handleBacklogOf = (n: number): ((packet: Packet<SingleEvent>) => Promise<void>) => {
-    const handle = handling(released.publish, (tenant, deliveries) => {
-      shares.charge(tenant, deliveries)
+    async function handleOne(single: SingleEvent): Promise<void> {
+      const event = parsePacked(single)
+      const deliveries = await handle(event, publishBacklogged)
+      shares.charge(event.tenant, deliveries)
       backlog.charge(n, deliveries)
-    })
+    }
     const turns = {
       take: () => backlog.take(n),
       giveBack: () => backlog.giveBack(),
       putBack: (events: readonly SingleEvent[]) => broker.publishEventPacket(events, n),
     }
-    return (packet) =>
-      handleMembers(packet, { ...ofPackets, handle: async (single) => await handle(parsePacked(single)), turns })
+    return (packet) => handleMembers(packet, { ...ofPackets, handle: handleOne, turns })
   }
   const eventsAtOnce = Math.min(MAX_WINDOW, Math.ceil((concurrency * WINDOW_DEPTH) / eventShards))
   // A packet has up to as many events as the window is deep.

@@ -21,11 +21,11 @@ function aWatch(depths: Record<string, QueueDepth> = {}, change: Partial<QueueWa
       },
     },
     deliveryShards: 2,
-    shares: { backlogs: () => new Set(), release: () => {} },
+    shares: { backlogs: () => new Set(), endDeferrals: () => {} },
     direct: { hasWork: () => true },
     backlog: IDLE,
     firstAttempts: { membersPerPacket: () => 10 },
-    released: { membersPerPacket: () => 12 },
+    backlogged: { membersPerPacket: () => 12 },
     ...change,
   })
   watches.push(watch)
@@ -55,7 +55,7 @@ test.each<[string, Record<string, QueueDepth>, boolean]>([
   ['41 packets of 12', { [Queue.backlogPackets]: { ready: 41, consumers: 1 } }, true],
   ['42 packets of 12', { [Queue.backlogPackets]: { ready: 42, consumers: 1 } }, false],
 ])(
-  'up to 500 deliveries of backlogs are released, and packets count their members: %s',
+  'up to 500 deliveries of backlogs are published, and packets count their members: %s',
   async (_case, depths, mayRelease) => {
     const opened: boolean[] = []
     aWatch(depths, { backlog: { ...IDLE, hasWork: () => true, setOpen: (isOpen) => void opened.push(isOpen) } })

@@ -10,15 +10,15 @@ const LOOK_EVERY_MS = 50
 const IDLE_MS = 200
 /** More deliveries than this in a shard of due queues are late. Workers hold some hundred besides. */
 const LATE_DELIVERIES = 200
-/** Deliveries that are released from backlogs before workers take them. */
-const RELEASED_DELIVERIES = 500
+/** Deliveries of backlogs that are published before workers take them. */
+const MAX_BACKLOGGED = 500
 type PacketSize = Pick<FirstAttempts, 'membersPerPacket'>
 
 export interface QueueWatchDeps {
   readonly broker: Pick<Broker, 'queueDepths'>
   readonly deliveryShards: number
-  /** Knows the backlogs of the deferred tenants. `release` is called after each look. */
-  readonly shares: Pick<TenantShares, 'backlogs' | 'release'>
+  /** Knows the backlogs of the deferred tenants. `endDeferrals` is called after each look. */
+  readonly shares: Pick<TenantShares, 'backlogs' | 'endDeferrals'>
   /** The turns of events that are handled directly. */
   readonly direct: Pick<FairTurns<Line>, 'hasWork'>
   /** The turns of packets from backlogs. Opened while workers keep up. */
@@ -26,12 +26,12 @@ export interface QueueWatchDeps {
   /** Publishes first attempts to the due queues. */
   readonly firstAttempts: PacketSize
   /** Publishes those that give way: of events from backlogs, and of tenants with many deliveries. */
-  readonly released: PacketSize
+  readonly backlogged: PacketSize
 }
 
 /** What fan-out knows about the queues of its workers. When they cannot be read, the last look stays in force. */
 export function startQueueWatch(deps: QueueWatchDeps) {
-  const { broker, deliveryShards, shares, direct, backlog, firstAttempts, released } = deps
+  const { broker, deliveryShards, shares, direct, backlog, firstAttempts, backlogged } = deps
   const due = dueQueues(deliveryShards)
   const packets = packetQueues(deliveryShards)
   let areDeliveriesLate = false
@@ -48,11 +48,12 @@ export function startQueueWatch(deps: QueueWatchDeps) {
     const perPacket = firstAttempts.membersPerPacket()
     const dueReady = due.map((queue, shard) => readyIn(queue) + readyIn(packets[shard]) * perPacket)
     // Packets that this process holds are not ready in their queue.
-    shares.release((n) => depths.get(backlogQueue(n))?.ready === 0 && !backlog.isWaiting(n))
-    const releasedReady = readyIn(Queue.deliveryBacklog) + readyIn(Queue.backlogPackets) * released.membersPerPacket()
-    const mayRelease = releasedReady < RELEASED_DELIVERIES
-    areDeliveriesLate = !mayRelease || Math.max(...dueReady) > LATE_DELIVERIES
-    backlog.setOpen(mayRelease)
+    shares.endDeferrals((n) => depths.get(backlogQueue(n))?.ready === 0 && !backlog.isWaiting(n))
+    const backloggedReady =
+      readyIn(Queue.deliveryBacklog) + readyIn(Queue.backlogPackets) * backlogged.membersPerPacket()
+    const mayPublish = backloggedReady < MAX_BACKLOGGED
+    areDeliveriesLate = !mayPublish || Math.max(...dueReady) > LATE_DELIVERIES
+    backlog.setOpen(mayPublish)
   }
 
   const poll = startPoll(LOOK_EVERY_MS, async () => {

@@ -88,7 +88,7 @@ export class TenantShares {
    * Tenants whose backlogs are empty are no longer deferred, unless many of their events are on the way there. Otherwise a
    * steady stream of events, deferred after a short stall, would take this longer way for ever.
    */
-  release(isEmpty: (backlog: number) => boolean): void {
+  endDeferrals(isEmpty: (backlog: number) => boolean): void {
     for (const account of this.#accounts.values()) {
       const { backlog, packing } = account
       if (backlog !== undefined && packing <= MAX_LIGHT_PACKING && isEmpty(backlog)) account.backlog = undefined

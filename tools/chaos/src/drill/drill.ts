@@ -76,7 +76,7 @@ export async function runDrill(drill: (typeof DRILLS)[number], stack: ChaosStack
     await witness.readWhileEmpty()
     await sleep(PERIODS_MS.empty)
     await stack.end(name, 'SIGKILL')
-    console.log(await run('sh', ['redis/restore.sh', copy, dataFolder], {}))
+    console.log(await run('sh', ['restore.sh', copy, dataFolder], {}))
     await stack.restore(name)
   }
   const restoredAtMs = Date.now()
@@ -115,11 +115,11 @@ export async function runDrill(drill: (typeof DRILLS)[number], stack: ChaosStack
 /** Each returns the path of the copy. */
 function saveRedis(stack: ChaosStack, folder: string): Promise<string> {
   const { hostname, port } = new URL(stack.redisUrl())
-  return run('sh', ['redis/backup.sh'], { BACKUP_DIR: folder, REDIS_HOST: hostname, REDIS_PORT: port })
+  return run('sh', ['backup.sh'], { BACKUP_DIR: folder, REDIS_HOST: hostname, REDIS_PORT: port })
 }
 
 const saveDefinitions = (stack: ChaosStack, folder: string): Promise<string> =>
-  run(process.execPath, ['rabbitmq/backup-definitions.mjs'], {
+  run(process.execPath, ['backup-definitions.mjs'], {
     BACKUP_DIR: folder,
     ...managementEnvironment(stack.managementUrl()),
   })
@@ -138,7 +138,7 @@ async function run(
   [script = '', ...args]: readonly string[],
   env: NodeJS.ProcessEnv,
 ): Promise<string> {
-  const path = join(repository, 'infra', script)
+  const path = join(repository, 'infra/helm/switchhook/files', script)
   const { ok, stdout, output } = await runCommand(command, [path, ...args], { env: { ...process.env, ...env } })
   if (!ok) throw new Error(`${script} failed:\n${output}`)
   return stdout.trim()

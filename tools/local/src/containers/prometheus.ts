@@ -11,7 +11,7 @@ interface Sample {
   readonly value: readonly [atSeconds: number, value: string]
 }
 
-const DASHBOARD = join(repository, 'infra/monitoring/grafana/dashboards/switchhook.json')
+const DASHBOARD = join(repository, 'infra/helm/switchhook/files/dashboard.json')
 /** At least four scrape intervals, which Grafana ensures by default. */
 const RATE_INTERVAL = '1m'
 

@@ -1,9 +1,92 @@
 import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { testPostgres, testRedis } from '@switchhook/testkit'
+// oxlint-disable-next-line no-restricted-imports -- the driver of an application
+import { Redis } from 'ioredis'
+import { Pool, type PoolClient } from 'pg'
 import { createReceiver } from '../receiver.ts'
-import { KEPT_MS } from '../store.ts'
+import { KEPT_MS, type Store } from '../store.ts'
 import { aDelivery, aLeg, asRequest, SECRET } from '../testing/deliveries.ts'
-import { gate } from '../testing/gate.ts'
-import { type OpenedStore, STORES } from '../testing/opened-stores.ts'
+import { memoryStore } from './memory.ts'
+import { postgresStore } from './postgres.ts'
+import { redisStore } from './redis.ts'
+import { sqliteStore } from './sqlite.ts'
+
+/** A store, as two processes of an application have it. */
+interface OpenedStore {
+  readonly one: Store<unknown>
+  readonly other: Store<unknown>
+  /** Writes an effect in the transaction of the store, and reads all. Absent: the store has no transaction. */
+  readonly effects?: { add(tx: unknown, name: string): Promise<void>; all(): Promise<string[]> }
+  /** How long the store itself keeps a mark; others prune by the clock of the process. */
+  readonly keptMs?: (id: string) => Promise<number>
+  readonly close: () => Promise<void>
+}
+
+function openMemory(): OpenedStore {
+  const store = memoryStore() as Store<unknown>
+  return { one: store, other: store, close: async () => undefined }
+}
+
+function openSqlite(): OpenedStore {
+  const folder = mkdtempSync(join(tmpdir(), 'receiver-'))
+  const [one, other] = [new DatabaseSync(join(folder, 'db')), new DatabaseSync(join(folder, 'db'))]
+  one.exec('PRAGMA journal_mode = WAL; CREATE TABLE effects (name TEXT)')
+  const effects = other.prepare('SELECT name FROM effects')
+  return {
+    one: sqliteStore(one) as Store<unknown>,
+    other: sqliteStore(other) as Store<unknown>,
+    effects: {
+      add: async (tx, name) => void (tx as DatabaseSync).prepare('INSERT INTO effects VALUES (?)').run(name),
+      all: async () => effects.all().map(({ name }) => String(name)),
+    },
+    close: async () => {
+      one.close()
+      other.close()
+      rmSync(folder, { recursive: true })
+    },
+  }
+}
+
+async function openPostgres(): Promise<OpenedStore> {
+  const server = await testPostgres()
+  const pool = () => new Pool({ host: server.host, user: 'postgres' })
+  const [one, other] = [pool(), pool()]
+  await other.query('CREATE TABLE effects (name text UNIQUE)')
+  return {
+    one: postgresStore(one) as Store<unknown>,
+    other: postgresStore(other) as Store<unknown>,
+    effects: {
+      add: async (tx, name) => void (await (tx as PoolClient).query('INSERT INTO effects VALUES ($1)', [name])),
+      all: async () => (await other.query<{ name: string }>('SELECT name FROM effects')).rows.map(({ name }) => name),
+    },
+    close: async () => {
+      await Promise.all([one.end(), other.end()])
+      await server.close()
+    },
+  }
+}
+
+async function openRedis(): Promise<OpenedStore> {
+  const server = await testRedis()
+  const [one, other] = [new Redis(server.redisUrl), new Redis(server.redisUrl)]
+  return {
+    one: redisStore(one),
+    // As the package `redis` does it.
+    other: redisStore({ sendCommand: ([command = '', ...args]) => other.call(command, ...args) }),
+    keptMs: (id) => one.pttl(`{switchhook-receiver}:delivery:${id}`),
+    close: async () => {
+      one.disconnect()
+      other.disconnect()
+      await server.close()
+    },
+  }
+}
+
+const STORES = { memory: openMemory, sqlite: openSqlite, postgres: openPostgres, redis: openRedis }
 
 describe.each(Object.entries(STORES))('the store in %s', (_name, open) => {
   let opened: OpenedStore
@@ -29,15 +112,15 @@ describe.each(Object.entries(STORES))('the store in %s', (_name, open) => {
   })
 
   test('does not begin a delivery again while another process handles it', async () => {
-    const [id, begun, finish] = [randomUUID(), gate(), gate()]
+    const [id, begun, finish] = [randomUUID(), Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const first = opened.one.once(id, () => {
-      begun.open()
-      return finish.opened
+      begun.resolve()
+      return finish.promise
     })
-    await begun.opened
+    await begun.promise
     const work = jest.fn(async () => undefined)
     expect(await opened.other.once(id, work)).toBe('busy')
-    finish.open()
+    finish.resolve()
     expect(await first).toBe('done')
     expect(await opened.other.once(id, work)).toBe('already')
     expect(work).not.toHaveBeenCalled()
@@ -138,18 +221,18 @@ test('PostgreSQL: an error that the handler swallows is not committed as done', 
 test('Redis: two processes apply snapshots of one subject one after the other', async () => {
   const { one, other } = await opening(STORES.redis())
   const order: string[] = []
-  const [held, asked] = [gate(), gate()]
+  const [held, asked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const first = one.once('a', async (tx) => {
     await one.advance(tx, 'leg', { occurredAt: '2026-11-20T12:00:00.000Z', sequence: 1, ended: false })
-    held.open()
-    await asked.opened
+    held.resolve()
+    await asked.promise
     // Many more answers of Redis than the other process needs if nothing holds it back.
     for (let n = 0; n < 20; n++) await one.once(randomUUID(), async () => undefined)
     order.push('first')
   })
-  await held.opened
+  await held.promise
   const second = other.once('b', async (tx) => {
-    asked.open()
+    asked.resolve()
     await other.advance(tx, 'leg', { occurredAt: '2026-11-20T12:00:01.000Z', sequence: 2, ended: false })
     order.push('second')
   })

@@ -1,5 +1,6 @@
-import type { Attempt, Delivery } from '@switchhook/contracts'
+import type { Attempt, Delivery, SubscriptionId } from '@switchhook/contracts'
 import { aDelivery, type TestRedis, useRedis } from '@switchhook/testkit'
+import { createTenantParked, type TenantParkedQuery } from '../../history/tenant-parked.ts'
 import { openRedis, type Redis, run } from '../../redis/redis.ts'
 import { createDeliveryArchive, type DeliveryArchive } from '../delivery-archive.ts'
 import { createDeliveryStore, type DeliveryStore } from '../delivery-store.ts'
@@ -15,6 +16,8 @@ export interface TestDeliveries {
   readonly server: TestRedis
   readonly redis: Redis
   readonly store: DeliveryStore & DeliveryArchive
+  /** The parked deliveries of a subscription of `acme`. */
+  readonly parked: ReturnType<typeof parkedOf>
   readonly ttlOf: (key: string) => Promise<number>
   /** Begins the next run and notes it as published. Resolves to the message that a worker would consume. */
   readonly sendAgain: (delivery: Delivery) => Promise<Delivery>
@@ -39,6 +42,7 @@ function fixtureOf({ server, redis }: Pick<TestDeliveries, 'server' | 'redis'>):
     server,
     redis,
     store,
+    parked: parkedOf(redis),
     ttlOf: (key) => redis[run]((commands) => commands.pttl(key)),
     async sendAgain(delivery) {
       const redelivery = await store.beginRedelivery(delivery.deliveryId, { sender: 'a' })
@@ -49,6 +53,11 @@ function fixtureOf({ server, redis }: Pick<TestDeliveries, 'server' | 'redis'>):
     },
   }
 }
+
+export const parkedOf =
+  (redis: Redis) =>
+  (subscriptionId: SubscriptionId, query: Omit<TenantParkedQuery, 'matches'> & Partial<TenantParkedQuery>) =>
+    createTenantParked(redis).page('acme', { matches: () => true, ...query, subscriptionId })
 
 /** Its body is not valid UTF-8, so a store that decodes the body fails the tests. */
 export const deliveryOf = (over: Partial<Delivery> = {}): Delivery =>

@@ -1,9 +1,8 @@
 import { CallState, newCallId } from '@switchhook/contracts'
+import { logFanOut, loggedEvent, type Surroundings } from '@switchhook/servicekit'
 import type { Redis } from '@switchhook/store'
 import { eventually } from '@switchhook/testkit'
 import type { ApiUnderTest } from '../../testing/api-under-test.ts'
-import { logFanOut, loggedEvent } from '../../testing/deliveries.ts'
-import type { Surroundings } from '../../testing/surroundings.ts'
 import { useApi } from '../../testing/use-api.ts'
 
 const VOICE = '/api/v1/voice'

@@ -10,8 +10,8 @@ import {
   Status,
 } from '@switchhook/contracts'
 import { applyReport } from '@switchhook/platform'
+import { aReport } from '@switchhook/servicekit'
 import fc from 'fast-check'
-import { aReport } from '../../testing/report.ts'
 import { type Agent, newAgent, type PresenceSetting, viewOf } from './agent.ts'
 import { type AgentChange, applyDevice, applyLegs, applyPresence, applyTimer } from './agent-model.ts'
 

@@ -1,7 +1,7 @@
 import { CallState, newCallId, newCommandId } from '@switchhook/contracts'
 import type { LegReport } from '@switchhook/platform'
+import { aReport } from '@switchhook/servicekit'
 import type { Writing } from '../../state/transact.ts'
-import { aReport } from '../../testing/report.ts'
 import { type Agent, agentKey } from './agent.ts'
 import { callKey, callRecord, newCall, REMEMBERED_MS } from './call.ts'
 import { keysOf, recordReports } from './record-reports.ts'

@@ -1,6 +1,6 @@
 import { CallState, EndReason, newCallId, newCommandId } from '@switchhook/contracts'
 import { applyReport, type LegReport } from '@switchhook/platform'
-import { aReport } from '../../testing/report.ts'
+import { aReport } from '@switchhook/servicekit'
 import { type Call, newCall } from './call.ts'
 import { PROBE_SILENT_MS, reportsOfProbe, untilProbeMs } from './silent-call-probe.ts'
 

@@ -1,7 +1,7 @@
 import { newCallId } from '@switchhook/contracts'
+import type { Surroundings } from '@switchhook/servicekit'
 import { eventually } from '@switchhook/testkit'
 import type { ApiUnderTest } from '../../testing/api-under-test.ts'
-import type { Surroundings } from '../../testing/surroundings.ts'
 import { useApi } from '../../testing/use-api.ts'
 
 const VOICE = '/api/v1/voice'

@@ -1,8 +1,7 @@
 import { deliveryIdOf, newEventId, parseSubscriptionId } from '@switchhook/contracts'
+import { attemptOf, newDelivery, type Surroundings } from '@switchhook/servicekit'
 import { createDeliveryStore, type Redis } from '@switchhook/store'
 import type { ApiUnderTest } from '../../testing/api-under-test.ts'
-import { attemptOf, newDelivery } from '../../testing/deliveries.ts'
-import type { Surroundings } from '../../testing/surroundings.ts'
 import { useApi } from '../../testing/use-api.ts'
 
 const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'

@@ -1,6 +1,6 @@
+import { type Surroundings, startSurroundings } from '@switchhook/servicekit'
 import { SPECS } from '../../describe-api.ts'
 import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
-import { type Surroundings, startSurroundings } from '../../testing/surroundings.ts'
 import { ROLES, type Role, rolesIn } from '../role.ts'
 
 let around: Surroundings<'acme' | 'globex'>

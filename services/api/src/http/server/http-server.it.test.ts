@@ -7,34 +7,41 @@ import { startHttpServer } from './http-server.ts'
 /** More than fits into the buffers of a connection. */
 const LARGE = Buffer.alloc(16 * 1_024 * 1_024)
 
-test('a client that reads nothing of an answer loses its connection', async () => {
-  const { promise: isSent, resolve } = Promise.withResolvers<boolean>()
-  const server = await startHttpServer(
-    0,
-    (_request, response) => {
-      response.once('close', () => resolve(response.writableFinished))
-      response.end(LARGE)
-    },
-    { deadlines: { headersMs: 200, requestMs: 200, lingerMs: 0, unreadMs: 200 } },
-  )
-  const socket = connect({ port: server.port, host: '127.0.0.1' })
-  socket.on('error', () => {})
-  await once(socket, 'connect')
-  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
-  expect(await isSent).toBe(false)
-  socket.destroy()
-  await server.close()
-})
+test.each([1, 2])(
+  'a client that sends %d requests and reads nothing of the answer loses its connection',
+  async (times) => {
+    const { promise: isSent, resolve } = Promise.withResolvers<boolean>()
+    const server = await startHttpServer(
+      0,
+      (_request, response) => {
+        response.once('close', () => resolve(response.writableFinished))
+        response.end(LARGE)
+      },
+      { deadlines: { headersMs: 200, requestMs: 200, lingerMs: 0, unreadMs: 200 } },
+    )
+    const socket = connect({ port: server.port, host: '127.0.0.1' })
+    socket.on('error', () => {})
+    await once(socket, 'connect')
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(times))
+    expect(await isSent).toBe(false)
+    socket.destroy()
+    await server.close()
+  },
+)
 
 const ANSWER = (_request: IncomingMessage, response: ServerResponse): void => void response.end('answered')
 
 /** The start of what the server sends to a client at this address; empty if it closes the connection. */
-function answerTo(localAddress: string, port: number): { readonly socket: Socket; readonly start: Promise<string> } {
+function answerTo(
+  localAddress: string,
+  port: number,
+  times = 1,
+): { readonly socket: Socket; readonly start: Promise<string> } {
   const socket = connect({ port, host: '127.0.0.1', localAddress })
   const { promise: start, resolve } = Promise.withResolvers<string>()
   socket.on('error', () => {})
   socket.once('data', (data) => resolve(String(data))).once('close', () => resolve(''))
-  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(times))
   return { socket, start }
 }
 
@@ -52,6 +59,17 @@ test('requests that are sent ahead are not handled; the same requests one after 
   for (let n = 0; n < 20; n++) await (await fetch(`http://127.0.0.1:${server.port}/`)).text()
   expect(handled).toBeGreaterThanOrEqual(20)
   await server.close()
+})
+
+test('the server closes once it has answered a client that sent further requests', async () => {
+  const { promise: isAsked, resolve } = Promise.withResolvers<ServerResponse>()
+  const server = await startHttpServer(0, (_request, response) => resolve(response), { deadlines: { lingerMs: 0 } })
+  const { start } = answerTo('127.0.0.1', server.port, 2)
+  const response = await isAsked
+  const closed = server.close()
+  response.end('answered')
+  expect(await start).toContain('answered')
+  await closed
 })
 
 test.each([

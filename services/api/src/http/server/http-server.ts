@@ -7,7 +7,7 @@ import { oneRequestAtATime, startDeadline } from '@switchhook/runtime'
 import { type ConnectionLimits, limitConnections } from '../limits/limit-connections.ts'
 
 /** An import of this module would load all of Node's `fetch` at start, for its re-exports. */
-const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http')
+const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
 /** Time limits for a client, in ms. */
 const DEADLINES = {
@@ -27,9 +27,6 @@ const KEEP_ALIVE_MS = 65_000
 /** Time for unfinished requests at shutdown; well below any sensible SHUTDOWN_GRACE. */
 const LAST_REQUESTS_MS = 5_000
 
-/** Without a listener, Node itself answers an unknown `Expect`, without a body. */
-const REQUEST_EVENTS = ['request', 'checkExpectation'] as const
-
 export async function startHttpServer(
   port: number,
   listener: RequestListener,
@@ -45,23 +42,24 @@ export async function startHttpServer(
   } = {},
 ) {
   const { headersMs, requestMs, lingerMs, unreadMs } = { ...DEADLINES, ...deadlines }
-  const server = createServer({
-    headersTimeout: headersMs,
-    requestTimeout: requestMs,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    connectionsCheckingInterval: Math.min(headersMs, requestMs) / 2,
-    // Node would answer without a body.
-    requireHostHeader: false,
-  })
+  const server = oneRequestAtATime(
+    {
+      headersTimeout: headersMs,
+      requestTimeout: requestMs,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      connectionsCheckingInterval: Math.min(headersMs, requestMs) / 2,
+    },
+    {
+      request: (request, response) => {
+        ending.follow(request, response)
+        requireTarget(listener)(request, response)
+      },
+      connect: refuseTunnel,
+      clientError: answerBadClient,
+    },
+  )
   if (limits !== undefined) limitConnections(server, limits)
   const ending = prepareClose(server, { lingerMs, unfinishedMs: Math.min(requestMs, LAST_REQUESTS_MS), unreadMs })
-  const answerOne = oneRequestAtATime((request, response) => {
-    ending.follow(request, response)
-    requireTarget(listener)(request, response)
-  })
-  for (const event of REQUEST_EVENTS) server.on(event, answerOne)
-  server.on('clientError', answerBadClient)
-  server.on('connect', refuseTunnel)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen({ port, host }, resolve)

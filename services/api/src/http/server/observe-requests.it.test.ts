@@ -1,6 +1,6 @@
+import type { Surroundings } from '@switchhook/servicekit'
 import { eventually } from '@switchhook/testkit'
 import type { ApiUnderTest } from '../../testing/api-under-test.ts'
-import type { Surroundings } from '../../testing/surroundings.ts'
 import { useApi } from '../../testing/use-api.ts'
 
 const PATH = '/api/v1/webhooks/subscriptions'

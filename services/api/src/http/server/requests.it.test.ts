@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { type Surroundings, startSurroundings } from '@switchhook/servicekit'
 import { eventually } from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
-import { type Surroundings, startSurroundings } from '../../testing/surroundings.ts'
 
 const PATH = '/api/v1/webhooks/subscriptions'
 const LIMIT = 64 * 1024

@@ -9,11 +9,21 @@ import {
 } from '@switchhook/contracts'
 import { answerWithin } from '@switchhook/runtime'
 import {
+  attemptOf,
+  newDelivery,
+  type Surroundings,
+  startSurroundings,
+  startWorkerStub,
+  type WorkerStub,
+  waitingUntil,
+} from '@switchhook/servicekit'
+import {
   createDeliveryArchive,
   createDeliveryLogReader,
   createHeldStore,
   createJournalReader,
   createSubscriptionStore,
+  createTenantParked,
   type DeliveryArchive,
   type DeliveryStore,
   type Redis,
@@ -21,9 +31,6 @@ import {
 import { brokerAlarm, eventually, startTcpProxy, type TcpProxy } from '@switchhook/testkit'
 import { type Answer, bind } from '../../http/route.ts'
 import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
-import { attemptOf, newDelivery, waitingUntil } from '../../testing/deliveries.ts'
-import { type Surroundings, startSurroundings } from '../../testing/surroundings.ts'
-import { startWorkerStub, type WorkerStub } from '../../testing/worker-stub.ts'
 import { redeliverDelivery } from './delivery-routes.ts'
 
 const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
@@ -308,6 +315,7 @@ describe('sending again', () => {
         const route = bind(redeliverDelivery, {
           subscriptions: createSubscriptionStore(redis),
           deliveries,
+          parked: createTenantParked(redis),
           deliveryLog: {
             ...createDeliveryLogReader(redis, journal),
             page: () => Promise.reject(new Error('must not be called')),

@@ -16,7 +16,7 @@ import { bodyFromJournal } from './event-body.ts'
 import { findDelivery } from './find-delivery.ts'
 import { type RedeliverDeps, redeliver } from './redeliver.ts'
 
-type DeliveryRouteDeps = RedeliverDeps & Pick<WebhookParts, 'deliveryLog'>
+type DeliveryRouteDeps = RedeliverDeps & Pick<WebhookParts, 'deliveryLog' | 'parked'>
 
 const ofDelivery = (rest = '') => ({
   path: `/api/v1/webhooks/deliveries/{deliveryId}${rest}`,
@@ -41,7 +41,7 @@ export const listDeliveries: RouteOf<DeliveryRouteDeps, undefined, DeliveryQuery
     const wanted = { ...rangeOf(query), ...only, matches: matcherOf({ ...query, ...only }) }
     const { items, nextCursor } =
       query.state === 'parked'
-        ? await deps.deliveries.parked(subscription.id, wanted)
+        ? await deps.parked.page(caller.tenant, { ...wanted, subscriptionId: subscription.id })
         : await deps.deliveryLog.page(subscription, wanted)
     return { status: 200, body: { items: items.map(summaryOf), nextCursor } }
   },

@@ -1,8 +1,7 @@
 import { newEventId, subjectOf } from '@switchhook/contracts'
+import { logFanOut, loggedEvent, type Surroundings } from '@switchhook/servicekit'
 import { type LoggedEvent, type Redis } from '@switchhook/store'
 import type { ApiUnderTest } from '../../testing/api-under-test.ts'
-import { logFanOut, loggedEvent } from '../../testing/deliveries.ts'
-import type { Surroundings } from '../../testing/surroundings.ts'
 import { useApi } from '../../testing/use-api.ts'
 
 const EVENTS = '/api/v1/webhooks/events'

@@ -7,6 +7,7 @@ import {
   parseSubscriptionId,
   type SubscriptionId,
 } from '@switchhook/contracts'
+import { logFanOut, loggedEvent, newDelivery, waitingUntil } from '@switchhook/servicekit'
 import {
   createBreakerStore,
   createDeliveryStore,
@@ -15,7 +16,6 @@ import {
   type Redis,
 } from '@switchhook/store'
 import type { ApiUnderTest } from '../../testing/api-under-test.ts'
-import { logFanOut, loggedEvent, newDelivery, waitingUntil } from '../../testing/deliveries.ts'
 import { useApi } from '../../testing/use-api.ts'
 
 const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'

@@ -5,9 +5,9 @@ import {
   parseSubscriptionId,
   type SubscriptionId,
 } from '@switchhook/contracts'
+import { logFanOut, loggedEvent, newDelivery } from '@switchhook/servicekit'
 import { createDeliveryStore, type LoggedEvent, type Redis } from '@switchhook/store'
 import type { ApiUnderTest } from '../../testing/api-under-test.ts'
-import { logFanOut, loggedEvent, newDelivery } from '../../testing/deliveries.ts'
 import { useApi } from '../../testing/use-api.ts'
 
 const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'

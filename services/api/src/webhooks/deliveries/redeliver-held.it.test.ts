@@ -1,4 +1,5 @@
 import { type Delivery, deliveryIdOf, newToken, parseSubscriptionId, Unavailable } from '@switchhook/contracts'
+import { logFanOut, loggedEvent, newDelivery } from '@switchhook/servicekit'
 import {
   createDeliveryArchive,
   createDeliveryStore,
@@ -12,7 +13,6 @@ import {
 } from '@switchhook/store'
 import { eventually } from '@switchhook/testkit'
 import type { ApiUnderTest } from '../../testing/api-under-test.ts'
-import { logFanOut, loggedEvent, newDelivery } from '../../testing/deliveries.ts'
 import { useApi } from '../../testing/use-api.ts'
 import { type RedeliverDeps, redeliver } from './redeliver.ts'
 

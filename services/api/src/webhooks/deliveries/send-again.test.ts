@@ -1,6 +1,6 @@
 import { type Delivery, deliveryIdOf, newEventId, newSubscriptionId, Unavailable } from '@switchhook/contracts'
+import { newDelivery } from '@switchhook/servicekit'
 import type { DeliveryRecord } from '@switchhook/store'
-import { newDelivery } from '../../testing/deliveries.ts'
 import { type SendAgainDeps, sendAgain } from './send-again.ts'
 
 const eventId = newEventId()

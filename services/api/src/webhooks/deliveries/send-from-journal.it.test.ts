@@ -6,12 +6,19 @@ import {
   parseSubscriptionId,
   type SubscriptionId,
 } from '@switchhook/contracts'
+import {
+  attemptOf,
+  logFanOut,
+  loggedEvent,
+  type Surroundings,
+  startSurroundings,
+  startWorkerStub,
+  type WorkerStub,
+  waitingUntil,
+} from '@switchhook/servicekit'
 import { createDeliveryStore, type DeliveryStore, type LoggedEvent, type Redis } from '@switchhook/store'
 import { eventually } from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
-import { attemptOf, logFanOut, loggedEvent, waitingUntil } from '../../testing/deliveries.ts'
-import { type Surroundings, startSurroundings } from '../../testing/surroundings.ts'
-import { startWorkerStub, type WorkerStub } from '../../testing/worker-stub.ts'
 
 const WEBHOOKS = '/api/v1/webhooks'
 /** Parsing and writing it again would change the number. */

@@ -1,8 +1,8 @@
 import type { Delivery } from '@switchhook/contracts'
+import { attemptOf, newDelivery } from '@switchhook/servicekit'
 import { createDeliveryStore, type DeliveryStore, type Redis } from '@switchhook/store'
 import { eventually } from '@switchhook/testkit'
 import type { ApiUnderTest } from '../../testing/api-under-test.ts'
-import { attemptOf, newDelivery } from '../../testing/deliveries.ts'
 import { useApi } from '../../testing/use-api.ts'
 
 const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'

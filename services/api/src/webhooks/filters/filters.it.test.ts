@@ -1,8 +1,7 @@
 import { newEventId, newSubscriptionId } from '@switchhook/contracts'
+import { loggedEvent, type Surroundings } from '@switchhook/servicekit'
 import { createJournal, type Redis } from '@switchhook/store'
 import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
-import { loggedEvent } from '../../testing/deliveries.ts'
-import type { Surroundings } from '../../testing/surroundings.ts'
 import { useApi } from '../../testing/use-api.ts'
 
 const WEBHOOKS = '/api/v1/webhooks'

@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import { deliveryIdOf, newEventId, newSubscriptionId, subjectOf } from '@switchhook/contracts'
+import { type EventStream, loggedEvent, openEventStream, type Surroundings } from '@switchhook/servicekit'
 import {
   createBreakerReader,
   createJournal,
@@ -9,9 +10,6 @@ import {
 } from '@switchhook/store'
 import { eventually } from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
-import { loggedEvent } from '../../testing/deliveries.ts'
-import { type EventStream, openEventStream } from '../../testing/event-stream.ts'
-import type { Surroundings } from '../../testing/surroundings.ts'
 import { useApi } from '../../testing/use-api.ts'
 
 const STREAM = '/api/v1/webhooks/stream'

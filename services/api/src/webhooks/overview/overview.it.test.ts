@@ -1,4 +1,5 @@
 import { parseSubscriptionId } from '@switchhook/contracts'
+import { attemptOf, logFanOut, loggedEvent, newDelivery, type Surroundings, waitingUntil } from '@switchhook/servicekit'
 import {
   createBreakerStore,
   createContactStore,
@@ -9,8 +10,6 @@ import {
 } from '@switchhook/store'
 import { eventually } from '@switchhook/testkit'
 import type { ApiUnderTest } from '../../testing/api-under-test.ts'
-import { attemptOf, logFanOut, loggedEvent, newDelivery, waitingUntil } from '../../testing/deliveries.ts'
-import type { Surroundings } from '../../testing/surroundings.ts'
 import { useApi } from '../../testing/use-api.ts'
 
 const WEBHOOKS = '/api/v1/webhooks'

@@ -9,6 +9,7 @@ import {
   type SubscriptionId,
 } from '@switchhook/contracts'
 import { createMetrics } from '@switchhook/runtime'
+import { attemptOf, newDelivery } from '@switchhook/servicekit'
 import {
   createBreakerStore,
   createDeliveryArchive,
@@ -25,7 +26,6 @@ import {
 import { aSubscription, silentLog, useRedis } from '@switchhook/testkit'
 import { announceTimers } from '../../state/timer-loop.ts'
 import type { Writing } from '../../state/transact.ts'
-import { attemptOf, newDelivery } from '../../testing/deliveries.ts'
 import { countRecovery } from './begin-recovery.ts'
 import { createRecoverRejected } from './recover-rejected.ts'
 import { createRecoveries } from './recoveries-feature.ts'

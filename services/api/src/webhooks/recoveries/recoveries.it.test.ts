@@ -16,6 +16,7 @@ import {
   Unavailable,
 } from '@switchhook/contracts'
 import { createMetrics, type Metrics } from '@switchhook/runtime'
+import { attemptOf, loggedEvent, newDelivery } from '@switchhook/servicekit'
 import {
   createBreakerStore,
   createDeliveryArchive,
@@ -36,7 +37,6 @@ import { aSubscription, eventually, silentLog, useRedis } from '@switchhook/test
 import { bind } from '../../http/route.ts'
 import { announceTimers } from '../../state/timer-loop.ts'
 import type { Writing } from '../../state/transact.ts'
-import { attemptOf, loggedEvent, newDelivery } from '../../testing/deliveries.ts'
 import { countRecovery } from './begin-recovery.ts'
 import { createRecoveries } from './recoveries-feature.ts'
 import { newRecovery, type Recovery, type Selection } from './recovery.ts'
@@ -198,9 +198,7 @@ async function counted(): Promise<Record<string, number>> {
 }
 
 const isParked = async (id: DeliveryId): Promise<boolean> =>
-  (await createDeliveryArchive(connections[0]).parked(subscriptionId, { limit: 100 })).items.some(
-    ({ deliveryId }) => deliveryId === id,
-  )
+  (await createDeliveryArchive(connections[0]).find(id))?.state === 'parked'
 
 /** A publish that does not resolve before `letGo` is called. */
 function hanging(then: Publish): { publish: Publish; letGo: () => void; begun: Delivery[] } {

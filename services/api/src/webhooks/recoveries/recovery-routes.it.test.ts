@@ -6,12 +6,18 @@ import {
   parseSubscriptionId,
   type SubscribedType,
 } from '@switchhook/contracts'
+import {
+  attemptOf,
+  loggedEvent,
+  newDelivery,
+  type Surroundings,
+  startSurroundings,
+  startWorkerStub,
+  type WorkerStub,
+} from '@switchhook/servicekit'
 import { createJournal, createSubscriptionStore, type DeliveryStore, type Redis } from '@switchhook/store'
 import { aSubscription, eventually, startTcpProxy, type TcpProxy } from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
-import { attemptOf, loggedEvent, newDelivery } from '../../testing/deliveries.ts'
-import { type Surroundings, startSurroundings } from '../../testing/surroundings.ts'
-import { startWorkerStub, type WorkerStub } from '../../testing/worker-stub.ts'
 import type { RecoveryView } from './recovery-schema.ts'
 
 const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'

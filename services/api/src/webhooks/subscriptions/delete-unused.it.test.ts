@@ -1,8 +1,8 @@
 import { parseSubscriptionId } from '@switchhook/contracts'
+import { type Surroundings, startSurroundings } from '@switchhook/servicekit'
 import { createPullerStore, createStateStore, openRedis, type Redis } from '@switchhook/store'
 import { eventually, silentLog } from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
-import { type Surroundings, startSurroundings } from '../../testing/surroundings.ts'
 import { watchUse } from './delete-unused.ts'
 
 const PATH = '/api/v1/webhooks/subscriptions'

@@ -1,9 +1,9 @@
 import { parseSubscriptionId } from '@switchhook/contracts'
+import { type Surroundings, startSurroundings } from '@switchhook/servicekit'
 import { createVault, secretKeys, subscriptionHeader } from '@switchhook/signing'
 import { createSubscriptionStore, openRedis, type Redis } from '@switchhook/store'
 import { silentLog, startTcpProxy, type TcpProxy } from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
-import { type Surroundings, startSurroundings } from '../../testing/surroundings.ts'
 
 const PATH = '/api/v1/webhooks/subscriptions'
 const NEW_KEY = `new:${Buffer.alloc(32, 2).toString('base64')}`

@@ -1,11 +1,11 @@
 import { parseSubscriptionId, type Subscription } from '@switchhook/contracts'
+import { type Surroundings, startSurroundings } from '@switchhook/servicekit'
 import { createVault, openVault, secretKeys, subscriptionSecret, type Vault } from '@switchhook/signing'
 import { createIdempotencyStore, createSubscriptionStore, openRedis, type Redis } from '@switchhook/store'
 import { silentLog, startTcpProxy, type TcpProxy } from '@switchhook/testkit'
 import { createAnswerOnce, IDEMPOTENCY_TIMING } from '../../http/idempotency.ts'
 import { bind } from '../../http/route.ts'
 import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
-import { type Surroundings, startSurroundings } from '../../testing/surroundings.ts'
 import { rotateSubscriptionSecret } from './rotate-route.ts'
 
 const PATH = '/api/v1/webhooks/subscriptions'

@@ -4,10 +4,10 @@ import {
   SUBSCRIPTION_LEASE_MARGIN_MS,
   SUBSCRIPTION_LEASE_MS,
 } from '@switchhook/contracts'
+import type { Surroundings } from '@switchhook/servicekit'
 import { createRejectionStore, openRedis } from '@switchhook/store'
 import { eventually, silentLog } from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
-import type { Surroundings } from '../../testing/surroundings.ts'
 import { useApi } from '../../testing/use-api.ts'
 
 const PATH = '/api/v1/webhooks/subscriptions'

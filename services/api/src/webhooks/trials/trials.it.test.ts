@@ -12,10 +12,10 @@ import {
   type ReceiverCheck,
 } from '@switchhook/contracts'
 import { type Broker, openBroker, Queue, serviceTopology } from '@switchhook/messaging'
+import { type Surroundings, startSurroundings } from '@switchhook/servicekit'
 import { type CheckStore, createCheckStore, createContactStore, openRedis, type Redis } from '@switchhook/store'
 import { eventually, silentLog as log } from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
-import { type Surroundings, startSurroundings } from '../../testing/surroundings.ts'
 
 const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
 const GOOD: CheckFacts = {

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { PbxMemory } from '@switchhook/platform'
+import { type Surroundings, startSurroundings } from '@switchhook/servicekit'
 import { createStateStore, createTimerStore, openRedis, type Redis } from '@switchhook/store'
 import { silentLog } from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from '../../../testing/api-under-test.ts'
-import { type Surroundings, startSurroundings } from '../../../testing/surroundings.ts'
 import { createPbxMemory } from './open-asterisk.ts'
 
 const PASSWORD = `secret-${randomUUID()}`

@@ -1,5 +1,0 @@
-export { RealTimeMemory } from '../testing/real-time-memory.ts'
-export { VirtualStorage } from '../testing/virtual-storage.ts'
-export { describePlatform } from './describe-platform.ts'
-export type { Harness } from './harness.ts'
-export { createObserver, type Observer } from './observer.ts'

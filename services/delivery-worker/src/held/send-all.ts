@@ -1,0 +1,65 @@
+import type { SubscriptionId } from '@switchhook/contracts'
+import type { HeldStore } from '@switchhook/store'
+import { LRUCache } from 'lru-cache'
+import { SENT_AT_ONCE, type SendHeldDeps, sendHeld } from '../limits/send-held.ts'
+import { type LookPlan, TICK_MS } from './plan-look.ts'
+
+export interface SendAllDeps extends SendHeldDeps {
+  readonly held: SendHeldDeps['held'] & Pick<HeldStore, 'due'>
+  readonly now: () => number
+}
+
+/** How many more deliveries the looks of one tick may publish, all together, to the backlog queue and to the due queues. */
+export interface Room {
+  backlog: number
+  due: number
+}
+
+/** Deliveries that the first look after a pause publishes. Each further one publishes twice as many, up to the second. */
+const FIRST_PART = 100
+const MAX_PART = 2_000
+/**
+ * How long a worker remembers how large the next part is while others look. Shorter than a cool-down, which others may have
+ * seen begin and end; long, because a worker among many that has forgotten it begins slowly again in the middle.
+ */
+const PART_MEMORY_MS = 25_000
+/** More subscriptions than are resumed at a time. Beyond it, one begins slowly again. */
+const MAX_REMEMBERED = 10_000
+
+/** Publishes what a subscription no longer holds, slowly at first: a part for each look. */
+export function createSendAll(deps: SendAllDeps) {
+  const { held, now } = deps
+  const parts = new LRUCache<SubscriptionId, number>({
+    max: MAX_REMEMBERED,
+    ttl: PART_MEMORY_MS,
+    ttlResolution: 0,
+    perf: { now },
+  })
+
+  return {
+    beginSlowly: (id: SubscriptionId): void => void parts.delete(id),
+    /** Resolves to the time until the next look. */
+    async sendPart(
+      id: SubscriptionId,
+      { isProbing, nextInMs }: Extract<LookPlan, { kind: 'send-all' }>,
+      room: Room,
+    ): Promise<number> {
+      if (room.backlog <= 0) return TICK_MS
+      const part = parts.get(id) ?? FIRST_PART
+      const most = Math.min(isProbing ? 1 : part, room.backlog)
+      // Taken before the read, because other looks of this tick share the room.
+      room.backlog -= most
+      const entries = await held.due(id, { most })
+      room.backlog += most - entries.length
+      for (let at = 0; at < entries.length; at += SENT_AT_ONCE) {
+        await sendHeld(deps, id, 'held', entries.slice(at, at + SENT_AT_ONCE), () => true)
+      }
+      if (entries.length < most) {
+        parts.delete(id)
+        return nextInMs
+      }
+      parts.set(id, isProbing ? FIRST_PART : Math.min(2 * part, MAX_PART))
+      return TICK_MS
+    },
+  }
+}

@@ -1,0 +1,5 @@
+export { describePlatform } from './describe-platform.ts'
+export type { Harness } from './harness.ts'
+export { createObserver, type Observer } from './observer.ts'
+export { RealTimeMemory } from './real-time-memory.ts'
+export { VirtualStorage } from './virtual-storage.ts'
