@@ -179,17 +179,22 @@ describe('the phone of a call that Asterisk lists, and does not find', () => {
 
   beforeEach(async () => {
     await parts.handle({ kind: 'arrives', channel: caller, called: ALICE.extension, asteriskId: 'pbx' })
-    for (const kind of ['ringing', 'up'] as const)
-      await parts.sessions.apply('acme', callId, { kind, channelId: phone })
-    await parts.sessions.apply('acme', callId, { kind: 'ready', channelId: phone, isUp: true })
+    await parts.sessions.apply('acme', callId, { kind: 'ringing', channelId: phone })
   })
 
+  const answers = () => parts.sessions.apply('acme', callId, { kind: 'ready', channelId: phone, isUp: true })
+
   test('does not keep the call alive', async () => {
+    await answers()
     const session = await afterRounds()
     expect(session?.group.legs.map(({ ending }) => ending?.endReason)).toEqual([EndReason.platformLost])
   })
 
-  test('does not keep a finished call in the list of calls to compare', async () => {
+  test.each([
+    ['answered', answers],
+    ['missed', async () => {}],
+  ])('does not keep a call that it has %s, and that is over, in the list of calls to compare', async (_how, end) => {
+    await end()
     await parts.handle({ kind: 'channel', channel: caller, input: { kind: 'gone', channelId: 'caller', ...input } })
     const session = await afterRounds()
     expect(session && isFinished(session)).toBe(true)

@@ -50,14 +50,16 @@ test('the Standard Webhooks library verifies the webhooks of a call', async () =
 
 test('a retry has the same id and body but its own timestamp and signature', async () => {
   receiver.answer('/hook', TO_THE_LAST_ATTEMPT)
+  let earliestMs = Date.now()
   await publishEvent()
   const requests = await receiver.waitFor(4, '/hook')
-  for (const [at, request] of requests.entries()) {
+  for (const request of requests) {
     expect(verify(created.secret, request)).toEqual(envelopeOf(request))
     const atSeconds = Number(request.headers['webhook-timestamp'])
     expect(atSeconds).toBeLessThanOrEqual(request.receivedAt / 1_000)
     // Redis's clock decides, and a worker knows the earliest time that it can show.
-    expect(atSeconds).toBeGreaterThanOrEqual((requests[at - 1]?.receivedAt ?? 0) / 1_000 - 2)
+    expect(atSeconds).toBeGreaterThanOrEqual(earliestMs / 1_000 - 2)
+    earliestMs = request.receivedAt
   }
   expect(new Set(requests.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
   expect(new Set(requests.map(({ body }) => body.toString('hex'))).size).toBe(1)

@@ -99,6 +99,7 @@ export function renderReport(result: ChaosResult, { SEED, KILLS, FAULTS }: Chaos
   const problems = linesOf(result.problems)
   const rows = summaryOf(result).map(([name, value]) => `| ${name} | ${value} |`)
   const only = FAULTS.length < FAULT_KINDS.length ? ` FAULTS=${FAULTS.join(',')}` : ''
+  const isWhole = result.injections.length >= KILLS * SEED.length
   return `# Fault suite
 
 What was killed, cut and frozen under load in the last run of \`make chaos\` (${new Date().toISOString().slice(0, 10)}), and with
@@ -108,7 +109,7 @@ which result:
 make chaos KILLS=${KILLS} SEED=${SEED.join(',')}${only} REPORT=docs/fault-suite.md
 \`\`\`
 
-The run wrote this page. [CONTRIBUTING.md](../CONTRIBUTING.md#faults) describes the load, the faults, every check and what
+The run wrote this page.${isWhole ? '' : ' It was ended early, with fewer faults than the command names.'} [CONTRIBUTING.md](../CONTRIBUTING.md#faults) describes the load, the faults, every check and what
 Redis may lose.
 
 ${problems.length === 0 ? '**Result: nothing was lost, and every check passed.**' : `**Result: something is wrong.**\n\n${problems.map((line) => `- ${line}`).join('\n')}`}

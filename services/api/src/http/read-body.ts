@@ -84,7 +84,7 @@ function read(request: IncomingMessage, refusal: AppError | undefined): Promise<
     const refuse = (error: AppError): void => {
       chunks.length = 0
       request.removeAllListeners('data')
-      // Discard the rest, so that the client can read the answer. The server's request timeout bounds this.
+      // Discard the rest, so that the client can read the answer. The server limits the time for this.
       request.resume()
       reject(error)
     }
