@@ -75,13 +75,14 @@ test.each([
   ['without Host', 'GET / HTTP/1.1\r\n\r\n'],
   ['with an unknown Expect', 'GET / HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\n\r\n'],
   ['that expect 100-continue', 'POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\nx'],
-  ['for an upgrade', 'GET / HTTP/1.1\r\nHost: x\r\nConnection: close, Upgrade\r\nUpgrade: websocket\r\n\r\n'],
+  ['for an upgrade', 'GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'],
   ['with a body', `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${REQUEST.length}\r\n\r\n${REQUEST}`],
   ['in chunks', `POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nGET /\r\n0\r\n\r\n`],
 ])('of requests %s that are sent ahead, too, only the first is answered', async (_which, request) => {
   await serve((incoming, response) => void incoming.resume().on('end', () => answerLater(incoming, response)))
   const answers = await send(request.repeat(COUNT))
   expect({ started, begun }).toEqual({ started: 1, begun: 1 })
+  expect(answers).toContain('Connection: close')
   expect(answers.replace('HTTP/1.1 100 Continue\r\n\r\n', '').match(/HTTP/g)).toHaveLength(1)
 })
 

@@ -70,6 +70,8 @@ export function oneRequestAtATime(options: ServerOptions, listeners: ServerListe
       connections.delete(socket)
       if (current.isFollowed) socket.destroySoon()
     })
+    // Node drops what it has read after a request for an upgrade, also of one that is answered like any other.
+    if (request.headers.upgrade !== undefined) response.setHeader('Connection', 'close')
     listeners.request(request, response)
   }
   const endAfterAnswer = (current: InProgress): void => {

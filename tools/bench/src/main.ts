@@ -52,7 +52,9 @@ async function withStack(
   const options = { ...readStackOptions(env), home, apiPort: 0, idpPort: 0 }
   // All listeners of a figure have one token.
   const limits = { RATE_LIMIT: COUNTED_ONLY, STREAM_LISTENERS_PER_CLIENT: '200' }
-  const settings = { ...limits, DEV_IDP_TENANTS: String(TENANTS), ...stackEnvironment(env), ...setting }
+  // For profiles of the services (docs/performance.md).
+  const ofNode = env['NODE_OPTIONS'] ? { NODE_OPTIONS: env['NODE_OPTIONS'] } : {}
+  const settings = { ...limits, DEV_IDP_TENANTS: String(TENANTS), ...stackEnvironment(env), ...ofNode, ...setting }
   const discard = (): Promise<void> => stopStack(home, say, { discardData: true })
   await discard()
   await using closers = new AsyncDisposableStack()
