@@ -36,6 +36,14 @@ test.each([
   expect(await handled(first, second)).toEqual([0, 1])
 })
 
+test.each([
+  ['a', 'b'],
+  ['b', 'a'],
+])('the end of %s is handled after a transfer that waits for earlier events of %s', async (channelId, busyId) => {
+  const hold: AriEvent = { type: 'ChannelHold', channel: channel(busyId) }
+  expect(await handled(hold, transfers(channelId, busyId), ends(channelId))).toEqual([0, 1, 2])
+})
+
 test('the end of a channel does not wait for events of others', async () => {
   const device = { type: 'ContactStatusChange', endpoint: { resource: 'alice' } }
   expect(await handled(device, transfers('b', 'c'), ends('a'))).toEqual([2, 1, 0])

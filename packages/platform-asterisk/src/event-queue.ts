@@ -10,9 +10,7 @@ const DEVICES = 'devices'
 export function createEventQueue() {
   const queue = createKeyedQueue()
   return {
-    run(event: AriEvent, work: () => Promise<void>): Promise<void> {
-      return keysOf(event).reduceRight((next, key) => () => queue.run(key, next), work)()
-    },
+    run: (event: AriEvent, work: () => Promise<void>): Promise<void> => queue.run(keysOf(event), work),
     /** Runs between two events of devices. */
     amongDevices: (work: () => Promise<void>): Promise<void> => queue.run(DEVICES, work),
   }
@@ -20,7 +18,6 @@ export function createEventQueue() {
 
 function keysOf({ channel, peer, referred_by, refer_to }: AriEvent): readonly string[] {
   const channels = [channel ?? peer, referred_by?.source_channel, refer_to?.destination_channel]
-  const ids = new Set(channels.flatMap((one) => one?.id ?? []))
-  // Sorted, so that two events never wait for each other.
-  return ids.size === 0 ? [DEVICES] : [...ids].toSorted()
+  const ids = channels.flatMap((one) => one?.id ?? [])
+  return ids.length === 0 ? [DEVICES] : ids
 }

@@ -1,15 +1,17 @@
-/** Runs work with the same key in order, and other work concurrently. */
+/** Runs work that has a key in common in order, and other work concurrently. */
 export function createKeyedQueue() {
   const last = new Map<string, Promise<unknown>>()
   return {
-    async run<T>(key: string, work: () => Promise<T>): Promise<T> {
-      const before = last.get(key)
-      const mine = before === undefined ? work() : before.then(work, work)
-      last.set(key, mine)
+    async run<T>(key: string | readonly string[], work: () => Promise<T>): Promise<T> {
+      const keys = [key].flat()
+      const before = keys.flatMap((one) => last.get(one) ?? [])
+      const mine = before.length === 0 ? work() : Promise.allSettled(before).then(work)
+      // All at once: two runs of the same keys never wait for each other.
+      for (const one of keys) last.set(one, mine)
       try {
         return await mine
       } finally {
-        if (last.get(key) === mine) last.delete(key)
+        for (const one of keys) if (last.get(one) === mine) last.delete(one)
       }
     },
     /** Resolves when no work is left. */

@@ -109,7 +109,7 @@ which result:
 make chaos KILLS=${KILLS} SEED=${SEED.join(',')}${only} REPORT=docs/fault-suite.md
 \`\`\`
 
-The run wrote this page.${isWhole ? '' : ' It was ended early, with fewer faults than the command names.'} [CONTRIBUTING.md](../CONTRIBUTING.md#faults) describes the load, the faults, every check and what
+The run wrote this page.${isWhole ? '' : ' It was ended early, with fewer faults than the command names.'} [The fault suite](../tools/chaos/README.md) describes the load, the faults, every check and what
 Redis may lose.
 
 ${problems.length === 0 ? '**Result: nothing was lost, and every check passed.**' : `**Result: something is wrong.**\n\n${problems.map((line) => `- ${line}`).join('\n')}`}

@@ -1,6 +1,6 @@
 import type { DeviceReport, StoredRecord } from '../platform.ts'
 import { createDevices } from './devices.ts'
-import type { AdapterStorage } from './storage.ts'
+import type { AdapterStorage, RecordChange } from './storage.ts'
 
 const ALICE = 'sip:alice@acme.example'
 const tenant = 'acme'
@@ -9,6 +9,8 @@ const records = new Map<string, StoredRecord>()
 const storage: AdapterStorage = {
   read: async (_tenant, keys) => keys.map((key) => records.get(key) ?? { version: 0, value: undefined }),
   write: async (_tenant, change) => {
+    const isKnown = ({ key, expectedVersion }: RecordChange) => (records.get(key)?.version ?? 0) === expectedVersion
+    if (!change.records.every(isKnown)) return 'conflict'
     for (const { key, expectedVersion, value } of change.records)
       records.set(key, { version: expectedVersion + 1, value })
     return 'committed'
