@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerRes
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { startDeadline } from './deadline.ts'
+import { endIfUnread } from './unread-answer.ts'
 
 /** An import of this module would load all of Node's `fetch` at start, for its re-exports: a fifth of a service's start. */
 const { createServer, IncomingMessage: NodeRequest } = process.getBuiltinModule('node:http')
@@ -26,6 +27,9 @@ interface InProgress {
 /** Time for a client to send the rest of a body that was answered before its end. */
 const REST_MS = 5_000
 
+/** How long a client may take nothing of an answer that is complete. */
+const UNREAD_MS = 30_000
+
 /** Where Node listens to a connection for an answer in progress, until the connection is upgraded. */
 const EVENTS_OF_ANSWERS = ['drain', 'timeout', 'error', 'close'] as const
 
@@ -36,7 +40,10 @@ const EVENTS_OF_ANSWERS = ['drain', 'timeout', 'error', 'close'] as const
  * Node would parse all that it has read, 64 KB or 2,400 requests, and start each of them, before anything else runs. Only an
  * upgrade to another protocol makes it stop. So a second request poses as one: Node then parses nothing more of the connection.
  */
-export function oneRequestAtATime(options: ServerOptions, listeners: ServerListeners): Server {
+export function oneRequestAtATime(
+  { unreadMs = UNREAD_MS, ...options }: ServerOptions & { readonly unreadMs?: number },
+  listeners: ServerListeners,
+): Server {
   const connections = new WeakMap<Duplex, InProgress>()
   const { clientError, connect = (_request, socket) => void socket.destroy() } = listeners
 
@@ -63,6 +70,7 @@ export function oneRequestAtATime(options: ServerOptions, listeners: ServerListe
     const { socket } = request
     const current: InProgress = { response, isFollowed: false }
     connections.set(socket, current)
+    endIfUnread(response, socket, unreadMs)
     response.once('close', () => {
       const hasChunksLeft = !request.complete && request.headers['transfer-encoding'] !== undefined
       // Stays among the connections, so that no further request of it begins.

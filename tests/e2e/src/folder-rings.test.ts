@@ -48,9 +48,9 @@ test.each(parts)('the folders of %s form no ring by their imports', (part) => {
 
 test('what is shipped imports no test support', () => {
   const isShipped = (file: string): boolean => !/\.test\.tsx?$|\/testing\//.test(file)
-  const support = /from '@switchhook\/(testkit|servicekit|conformance|pbx|test-servers)'/
+  const support = /'@switchhook\/(testkit|servicekit|conformance|pbx|test-servers)'/
   const files = globSync(
-    parts.map((part) => `${part}/src/**/*.ts`),
+    parts.flatMap((part) => [`${part}/src/**/*.ts`, `${part}/app/**/*.{ts,tsx}`]),
     { cwd: repository },
   ).filter(isShipped)
   expect(files.filter((file) => support.test(readFileSync(join(repository, file), 'utf8')))).toEqual([])

@@ -45,7 +45,7 @@ test('what a command costs is compared with the least that it costs, once that w
   }
   const ours = '| 50 | 1500 | api 900, rabbitmq 600 |'
   expect(filledWith(least)).toContain(`${ours} 1000 | api 400, rabbitmq 600 | 2 / 7 | 1.5 |`)
-  expect(filledWith(undefined)).toContain(`${ours}  |  |  |  |`)
+  expect(filledWith(undefined)).toContain(`${ours} – | – | – | – |`)
 })
 
 test('a page without a block of a figure is an error that names it', () => {

@@ -92,7 +92,7 @@ export const TABLES: { readonly [Name in FigureName]: (figure: Figures[Name]) =>
       loads.map(({ perSecond, costUs, least }) => {
         const ours = [perSecond, sumOf(costUs), parts(costUs)]
         // Results of an earlier version have none.
-        if (least === undefined) return [...ours, '', '', '', '']
+        if (least === undefined) return [...ours, '–', '–', '–', '–']
         const ratio = round(sumOf(costUs) / sumOf(least.costUs), 2)
         return [...ours, sumOf(least.costUs), parts(least.costUs), pairs([least.latency]), ratio]
       }),

@@ -7,27 +7,52 @@ import { startHttpServer } from './http-server.ts'
 /** More than fits into the buffers of a connection. */
 const LARGE = Buffer.alloc(16 * 1_024 * 1_024)
 
-test.each([1, 2])(
-  'a client that sends %d requests and reads nothing of the answer loses its connection',
-  async (times) => {
-    const { promise: isSent, resolve } = Promise.withResolvers<boolean>()
-    const server = await startHttpServer(
-      0,
-      (_request, response) => {
-        response.once('close', () => resolve(response.writableFinished))
-        response.end(LARGE)
-      },
-      { deadlines: { headersMs: 200, requestMs: 200, lingerMs: 0, unreadMs: 200 } },
-    )
-    const socket = connect({ port: server.port, host: '127.0.0.1' })
-    socket.on('error', () => {})
-    await once(socket, 'connect')
-    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(times))
+const REQUEST = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'
+
+/** Answers `LARGE` to this text. */
+async function askForLarge(text: string, unreadMs = 200) {
+  const { promise: isSent, resolve } = Promise.withResolvers<boolean>()
+  const server = await startHttpServer(
+    0,
+    (_request, response) => {
+      response.once('close', () => resolve(response.writableFinished))
+      response.end(LARGE)
+    },
+    { deadlines: { headersMs: 200, requestMs: 200, lingerMs: 0, unreadMs } },
+  )
+  const socket = connect({ port: server.port, host: '127.0.0.1' })
+  socket.on('error', () => {})
+  await once(socket, 'connect')
+  socket.write(text)
+  return { server, socket, isSent }
+}
+
+test.each([
+  ['one request', REQUEST, ''],
+  ['two requests', REQUEST.repeat(2), ''],
+  ['a request, then line ends', REQUEST, '\r\n'],
+  ['two requests, then more bytes', REQUEST.repeat(2), 'x'],
+])(
+  'a client that sends %s, and reads nothing of the answer, loses its connection',
+  async (_what, text, more) => {
+    const { server, socket, isSent } = await askForLarge(text)
+    const sending = setInterval(() => socket.write(more), 20).unref()
     expect(await isSent).toBe(false)
+    clearInterval(sending)
     socket.destroy()
     await server.close()
   },
+  3_000,
 )
+
+test('a client that takes longer to read the answer, and reads on, gets all of it', async () => {
+  const { server, socket, isSent } = await askForLarge(REQUEST, 500)
+  const reading = setInterval(() => socket.read(), 10).unref()
+  expect(await isSent).toBe(true)
+  clearInterval(reading)
+  socket.destroy()
+  await server.close()
+})
 
 const ANSWER = (_request: IncomingMessage, response: ServerResponse): void => void response.end('answered')
 

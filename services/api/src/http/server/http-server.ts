@@ -15,11 +15,9 @@ const DEADLINES = {
   requestMs: 30_000,
   /** How long an idle connection stays open at shutdown, because a request may be on its way. */
   lingerMs: 2_000,
-  /** How long a client may read nothing of an answer that is complete. */
-  unreadMs: 30_000,
 }
 
-export type ClientDeadlines = Partial<typeof DEADLINES>
+export type ClientDeadlines = Partial<typeof DEADLINES> & { readonly unreadMs?: number }
 
 /** Longer than the usual idle timeout of load balancers (60 s), so that the server never closes under a request. */
 const KEEP_ALIVE_MS = 65_000
@@ -41,9 +39,10 @@ export async function startHttpServer(
     readonly limits?: ConnectionLimits
   } = {},
 ) {
-  const { headersMs, requestMs, lingerMs, unreadMs } = { ...DEADLINES, ...deadlines }
+  const { headersMs, requestMs, lingerMs, ...others } = { ...DEADLINES, ...deadlines }
   const server = oneRequestAtATime(
     {
+      ...others,
       headersTimeout: headersMs,
       requestTimeout: requestMs,
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -59,7 +58,7 @@ export async function startHttpServer(
     },
   )
   if (limits !== undefined) limitConnections(server, limits)
-  const ending = prepareClose(server, { lingerMs, unfinishedMs: Math.min(requestMs, LAST_REQUESTS_MS), unreadMs })
+  const ending = prepareClose(server, { lingerMs, unfinishedMs: Math.min(requestMs, LAST_REQUESTS_MS) })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen({ port, host }, resolve)
@@ -127,11 +126,10 @@ const BAD_CLIENTS: Readonly<Record<string, readonly [status: number, detail: str
  * request, and stops enforcing the deadlines of the others. Resolves once every request in flight is answered.
  * `follow` is called with each request.
  * @param unfinishedMs time for a client to finish sending its request
- * @param unreadMs how long it may read nothing of an answer
  */
 function prepareClose(
   server: Server,
-  { lingerMs, unfinishedMs, unreadMs }: Readonly<Record<'lingerMs' | 'unfinishedMs' | 'unreadMs', number>>,
+  { lingerMs, unfinishedMs }: Readonly<Record<'lingerMs' | 'unfinishedMs', number>>,
 ): { readonly follow: RequestListener; readonly close: () => Promise<void> } {
   /** The response that is in progress on each connection. */
   const connections = new Map<Socket, ServerResponse | undefined>()
@@ -148,9 +146,6 @@ function prepareClose(
   const follow: RequestListener = ({ socket }, response) => {
     connections.set(socket, response)
     if (isDraining) response.setHeader('Connection', 'close')
-    // Answers that are not read would fill the memory. Node ends the timeout with the answer, and counts it anew when a part
-    // of the answer is read.
-    response.once('prefinish', () => socket.setTimeout(unreadMs))
     response.once('close', () => {
       if (connections.get(socket) === response) connections.set(socket, undefined)
     })
