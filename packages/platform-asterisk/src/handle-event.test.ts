@@ -1,5 +1,5 @@
 import { RealTimeMemory } from '@switchhook/conformance'
-import { EndReason, Unavailable } from '@switchhook/contracts'
+import { CallState, EndReason, Unavailable } from '@switchhook/contracts'
 import { createDevices, PlatformUnavailable } from '@switchhook/platform'
 import { type PbxAgent, pbxAgents } from './agents.ts'
 import type { AriClient } from './ari/ari-client.ts'
@@ -30,6 +30,8 @@ let memory: RealTimeMemory
 let channels: AriChannel[]
 /** Those that Asterisk only lists. */
 let ended: string[]
+/** Those that are on hold at their phones. */
+let onHold: string[]
 /** Those that were claimed. */
 let claimed: string[]
 let nowMs: number
@@ -45,10 +47,14 @@ function open() {
   }
   const answers: Readonly<Record<string, unknown>> = { '/asterisk/info': {}, '/bridges': [], '/endpoints/PJSIP': [] }
   const ari: AriClient = {
-    request: async (_method, path) => ({
-      status: ended.some((id) => path === `/channels/${id}/variable`) ? 404 : 200,
-      body: path === '/channels' ? channels : answers[path],
-    }),
+    request: async (_method, path, query) => {
+      const isHeld = onHold.some((id) => path === `/channels/${id}/variable`)
+      const value = query?.['variable'] === 'CHANNEL(rtp,hold)' && { value: isHeld ? '1' : '0' }
+      return {
+        status: ended.some((id) => path === `/channels/${id}/variable`) ? 404 : 200,
+        body: path === '/channels' ? channels : value || answers[path],
+      }
+    },
     manager: async () => ({ text: '', cookie: null }),
     close: async () => {},
   }
@@ -87,6 +93,7 @@ beforeEach(() => {
   memory = new RealTimeMemory()
   channels = []
   ended = []
+  onHold = []
   claimed = []
   nowMs = Date.UTC(2026, 0, 1)
   parts = open()
@@ -160,6 +167,24 @@ test('a call whose process died before it was claimed is claimed by a comparison
   channels = [aChannel('phone', 'agent-dial,alice,+15550123', { tenant: ALICE.tenant, sessionId })]
   await parts.reconcile.all()
   expect(claimed).toEqual(['phone'])
+})
+
+test('a phone whose resume was not reported is on hold until a comparison, and no longer', async () => {
+  const caller = aChannel('caller', '')
+  const callId = arrivedCallId('pbx', caller)
+  const phone = `${callId}-2`
+  await parts.handle({ kind: 'arrives', channel: caller, called: ALICE.extension, asteriskId: 'pbx' })
+  await parts.sessions.apply('acme', callId, { kind: 'ready', channelId: phone, isUp: true })
+  await parts.sessions.apply('acme', callId, { kind: 'phone-holds', channelId: phone })
+  channels = [caller, aChannel(phone, 'agent')]
+  const state = async () => {
+    await parts.reconcile.all()
+    return (await parts.sessions.find('acme', callId))?.group.legs[0]?.state
+  }
+  onHold = [phone]
+  expect(await state()).toBe(CallState.held)
+  onHold = []
+  expect(await state()).toBe(CallState.connected)
 })
 
 describe('the phone of a call that Asterisk lists, and does not find', () => {

@@ -51,10 +51,10 @@ export function createOpenLines({ agents, sessions, liveCalls, now }: OpenLinesD
       return agent?.tenant === tenant ? agent : undefined
     },
     /** The line's channel; undefined: it is closed, or the agent has none. */
-    async channelOf(tenant: Tenant, agentUri: string): Promise<Channel | undefined> {
+    async channelOf(tenant: Tenant, agentUri: string): Promise<string | undefined> {
       const agent = agents.find(tenant, agentUri)
       if (agent?.answer !== 'connected') return undefined
-      return (await channelsOf(agent)).find(({ state, isLeaving }) => state === 'up' && !isLeaving)
+      return (await channelsOf(agent)).find(({ state, isLeaving }) => state === 'up' && !isLeaving)?.id
     },
     /** The agent has a line, which may not be answered yet. */
     isOpen: async (agent: PbxAgent): Promise<boolean> => (await channelsOf(agent)).some(isLive),

@@ -3,7 +3,7 @@ import type { PbxAgents } from './agents.ts'
 import { type AriClient, applicationPath } from './ari/ari-client.ts'
 import type { AriChannel, AriEndpoint } from './ari/ari-model.ts'
 import { readMark, type SessionName } from './ari/channel-mark.ts'
-import { type Calls, hasChannel, readCalls, readList } from './ari/read-calls.ts'
+import { type Calls, hasChannel, isHeldAtPhone, readCalls, readList } from './ari/read-calls.ts'
 import { deviceEvent, entered, type PbxEvent } from './ari/translate-event.ts'
 import type { ListedChannel, SessionInput } from './session/input.ts'
 import { isFinished, isLive, type PbxSession } from './session/session.ts'
@@ -59,23 +59,29 @@ export function createReconcile(deps: ReconcileDeps) {
   }
 
   /**
-   * Without the channels of the session that Asterisk only lists. They are in no bridge, so only a channel that should be in
-   * one, or should have ended, and an agent's open line are looked up.
+   * Looks up what the list does not say of the session's channels. Channels that Asterisk only lists are left out. They are in
+   * no bridge, so only a channel that should be in one, or should have ended, and an agent's open line are looked up. An
+   * event may be lost that says that a phone resumes, or that a line is on hold, on which calls are answered by command.
    */
-  async function withoutEnded({ channels }: PbxSession, list: ListInput): Promise<ListInput> {
+  async function lookedUp({ channels }: PbxSession, list: ListInput): Promise<ListInput> {
     const listed = new Map(list.channels.map((channel) => [channel.id, channel]))
-    const ended = new Set<string>()
-    for (const { id, bridge, isLeaving, origin } of channels.filter(isLive)) {
+    for (const { id, bridge, isLeaving, origin, isHeldAtPhone: isHeld } of channels.filter(isLive)) {
+      const found = listed.get(id)
+      if (found === undefined) continue
       const isDoubtful = isLeaving || bridge !== null || origin === 'line'
-      if (isDoubtful && listed.get(id)?.bridge === null && !(await hasChannel(ari, id))) ended.add(id)
+      if (isDoubtful && found.bridge === null && !(await hasChannel(ari, id))) listed.delete(id)
+      else if (isHeld || origin === 'lent') {
+        const isHeldNow = await isHeldAtPhone(ari, id)
+        if (isHeldNow !== undefined) listed.set(id, { ...found, isHeldAtPhone: isHeldNow })
+      }
     }
-    return ended.size === 0 ? list : { ...list, channels: list.channels.filter(({ id }) => !ended.has(id)) }
+    return { ...list, channels: [...listed.values()] }
   }
 
   /** @param list called after the earlier steps of the session are carried out */
   async function compare(session: PbxSession, list: () => Promise<ListInput>): Promise<void> {
     const { tenant, sessionId } = session.group
-    await sessions.apply(tenant, sessionId, async () => withoutEnded(session, await list()))
+    await sessions.apply(tenant, sessionId, async () => lookedUp(session, await list()))
     await sessions.report(tenant, sessionId)
   }
 

@@ -75,6 +75,21 @@ test.each(['Ringing', 'Up'])(
   },
 )
 
+test.each([true, false])('a line is lent as Asterisk has it: on hold at the phone %s', async (isHeldAtPhone) => {
+  const { deps } = asterisk(Number.POSITIVE_INFINITY)
+  const party = { kind: 'agent', agentUri: 'sip:alice@acme.example', device: null } as const
+  const lent = await carryOut(
+    {
+      ...deps,
+      lines: { channelOf: async () => 'line' },
+      ari: { ...deps.ari, request: async () => ({ status: 200, body: { value: isHeldAtPhone ? '1' : '0' } }) },
+    },
+    { tenant: 'acme', sessionId: newCallId() },
+    { kind: 'create', channelId: 'a', party, shows: party, originator: null, autoAnswer: false },
+  )
+  expect(lent).toMatchObject({ kind: 'line-lent', lineId: 'line', isHeldAtPhone })
+})
+
 describe.each(['ring', 'answer'] as const)('the request to %s a channel', (kind) => {
   const tell = (status: number) => {
     const { deps } = asterisk(Number.POSITIVE_INFINITY, [], status)

@@ -1,6 +1,7 @@
 import { type AriClient, applicationPath, bridgePath, channelPath, type Query } from '../ari/ari-client.ts'
 import type { AriChannel } from '../ari/ari-model.ts'
 import { DIALLED_VARIABLE, MARK_VARIABLE, markOf, type SessionName } from '../ari/channel-mark.ts'
+import { isHeldAtPhone } from '../ari/read-calls.ts'
 import type { OpenLines } from '../open-lines.ts'
 import type { Parties } from '../parties.ts'
 import type { Action } from '../session/action.ts'
@@ -45,10 +46,12 @@ export async function carryOut(deps: CarryOutDeps, session: SessionName, action:
   switch (action.kind) {
     case 'create': {
       const { party } = action
-      const line = party.kind === 'agent' ? await deps.lines.channelOf(session.tenant, party.agentUri) : undefined
-      if (line !== undefined) {
-        const { id: lineId, isHeldAtPhone } = line
-        return { kind: 'line-lent', channelId: action.channelId, lineId, isHeldAtPhone, ringMs: ringSeconds * 1_000 }
+      const lineId = party.kind === 'agent' ? await deps.lines.channelOf(session.tenant, party.agentUri) : undefined
+      if (lineId !== undefined) {
+        const { channelId } = action
+        // The line outlives cuts of the event stream, so its hold is not stored.
+        const isHeld = (await isHeldAtPhone(ari, lineId)) === true
+        return { kind: 'line-lent', channelId, lineId, isHeldAtPhone: isHeld, ringMs: ringSeconds * 1_000 }
       }
       const answer = await create(deps, session, action)
       const isRefused = answer === undefined || (answer.status >= 400 && answer.status !== EXISTS)

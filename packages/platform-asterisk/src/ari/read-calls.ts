@@ -31,6 +31,12 @@ export async function hasChannel(ari: Reading, id: string): Promise<boolean> {
   return status !== 404
 }
 
+/** Whether the party of a channel has pressed hold; undefined: Asterisk does not say. */
+export async function isHeldAtPhone(ari: Reading, id: string): Promise<boolean | undefined> {
+  const { status, body } = await ari.request('GET', `${channelPath(id)}/variable`, { variable: 'CHANNEL(rtp,hold)' })
+  return status === 200 ? (body as { readonly value?: string }).value === '1' : undefined
+}
+
 const REFUSALS: Readonly<Record<number, string>> = {
   401: 'Asterisk refused the credentials (401): check the user and the password of ari.conf',
   403: 'Asterisk refused this machine (403): check the ACL of the user in ari.conf',

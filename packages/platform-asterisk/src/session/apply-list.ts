@@ -18,8 +18,11 @@ export function applyList(
     const channel = draft.channel(id)
     if (channel === undefined || channel.state === 'gone') continue
     const found = listed.get(id)
-    if (found !== undefined) catchUp(draft, channel, found)
-    else if (hasRestarted) gone(draft, channel, PLATFORM_LOST)
+    if (found !== undefined) {
+      catchUp(draft, channel, found)
+      if (found.isHeldAtPhone === undefined) continue
+      applyChannelInput(draft, { kind: found.isHeldAtPhone ? 'phone-holds' : 'phone-resumes', channelId: id })
+    } else if (hasRestarted) gone(draft, channel, PLATFORM_LOST)
     else if (draft.atMs - channel.askedAtMs >= YOUNG_MS) missing(draft, channel)
   }
 }

@@ -8,6 +8,8 @@ export interface ListedChannel extends Pick<Channel, 'id' | 'isReady' | 'bridge'
   readonly state: 'ringing' | 'up' | 'other'
   /** It has the mark of a session, so its `claim` was carried out. */
   readonly isMarked: boolean
+  /** Absent: Asterisk was not asked. */
+  readonly isHeldAtPhone?: boolean
 }
 
 export type Input = ChannelInput | LineInput | CommandInput | SessionInput
