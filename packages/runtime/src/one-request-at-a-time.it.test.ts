@@ -2,8 +2,8 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
-import type { Duplex } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { eventually } from '@switchhook/testkit'
 import fc from 'fast-check'
 import { oneRequestAtATime } from './one-request-at-a-time.ts'
@@ -90,11 +90,41 @@ test.each([
   ['a CONNECT', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n'],
   ['no HTTP', 'nonsense\r\n\r\n'.repeat(COUNT)],
 ])('%s after a request does not change the answer to that request', async (_what, text) => {
-  const refuse = jest.fn((_: unknown, socket) => socket.end('refused'))
-  await serve(answerLater, (request) => oneRequestAtATime({}, { request, connect: refuse, clientError: refuse }))
+  const refusal = jest.fn(() => 'refused')
+  await serve(answerLater, (request) => oneRequestAtATime({}, { request, refusal }))
   expect(await send(`${REQUEST}${text}`)).toMatch(/^HTTP\/1\.1 200 OK\r\nConnection: close[\s\S]*answered$/)
-  expect(refuse).not.toHaveBeenCalled()
+  expect(refusal).not.toHaveBeenCalled()
   expect(await send(text)).toBe('refused')
+})
+
+const TIMES = { headersTimeout: 100, requestTimeout: 100, connectionsCheckingInterval: 20, restMs: 100 }
+const impatient = (request: RequestListener): Server => oneRequestAtATime(TIMES, { request })
+
+test.each(['GE', 'nonsense\r\n'])('%j after a request, and nothing more, does not change its answer', async (text) => {
+  await serve((_request, response) => {
+    response.write('begun')
+    server.once('clientError', () => setImmediate(() => response.end('ended')))
+  }, impatient)
+  const answers = await send(`${REQUEST}${text}`)
+  expect(answers).toMatch(/begun[\s\S]*ended/)
+  expect(answers.match(/HTTP/g)).toHaveLength(1)
+})
+
+test.each([
+  ['nothing', '', 408],
+  ['a part of a request', 'GET', 408],
+  ['no HTTP', 'nonsense\r\n\r\n', 400],
+  ['a large header', `GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}`, 431],
+  ['CONNECT', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n', 405],
+])('a client that sends %s, and keeps its end open, is disconnected after the answer', async (_what, text, status) => {
+  await serve(answerLater, impatient)
+  const socket = connect({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', allowHalfOpen: true })
+  socket.write(text)
+  const [answer] = await once(socket, 'data')
+  expect(String(answer)).toContain(`HTTP/1.1 ${status} `)
+  const count = async (): Promise<number> => await promisify(server.getConnections.bind(server))()
+  await eventually(async () => expect(await count()).toBe(0))
+  socket.destroy()
 })
 
 test('the same requests, each sent after the answer to the one before, are all answered on one connection', async () => {
@@ -136,6 +166,60 @@ test('a client that has sent ahead and disconnects ends its request', async () =
   socket.resetAndDestroy()
   await eventually(() => expect(ended.toSorted()).toEqual(['request', 'response']))
 })
+
+test('a client that has sent ahead of a body that is not read, and disconnects, ends its request', async () => {
+  let buffered = 0
+  let isClosed = false
+  await serve((request, response) => {
+    response.once('close', () => (isClosed = true))
+    request.once('readable', () => (buffered = request.readableLength))
+  })
+  const socket = open().setNoDelay()
+  const body = Buffer.alloc(100_000)
+  socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n`)
+  socket.write(body.subarray(0, 40_000))
+  await eventually(() => expect(buffered).toBeGreaterThan(0))
+  const isFollowed = once(server, 'upgrade')
+  socket.write(Buffer.concat([body.subarray(40_000), Buffer.from(REQUEST)]))
+  await isFollowed
+  socket.resetAndDestroy()
+  await eventually(() => expect(isClosed).toBe(true))
+})
+
+test.each([
+  ['a request', REQUEST, 'upgrade'],
+  ['no HTTP', 'nonsense\r\n\r\n', 'clientError'],
+])(
+  'of what follows %s before the answer, most waits at the client; the answer arrives whole',
+  async (_what, text, event) => {
+    const { promise: isAsked, resolve } = Promise.withResolvers<ServerResponse>()
+    await serve((request, response) => {
+      server.once(event, () => {
+        request.resume()
+        resolve(response)
+      })
+    })
+    const socket = open()
+    let answers = ''
+    socket.on('data', (part) => {
+      answers += String(part)
+    })
+    socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx${text}`)
+    const response = await isAsked
+    const more = Buffer.alloc(50_000_000)
+    socket.write(more)
+    const bytesRead = (): number => response.req.socket.bytesRead
+    await eventually(() => expect(bytesRead()).toBeGreaterThan(50_000))
+    for (let seen = -1, turns = 0; turns < 20; await nextTurn()) {
+      turns = seen === bytesRead() ? turns + 1 : 0
+      seen = bytesRead()
+    }
+    expect(bytesRead()).toBeLessThan(1_000_000)
+    response.end('answered')
+    await once(socket, 'end')
+    expect(answers).toMatch(/^HTTP\/1\.1 200 OK[\s\S]*answered$/)
+  },
+)
 
 test('a body that is not read waits at the client', async () => {
   let buffered = (): number => 0
@@ -209,19 +293,15 @@ test('requests arrive whole, however the bytes are cut', async () => {
 
 describe('an answer before the end of the body', () => {
   const early: RequestListener = (_request, response) => void response.end('answered')
-  const errors: unknown[] = []
-  const clientError = (error: Error, socket: Duplex): void => {
-    errors.push(error)
-    socket.destroy()
-  }
-  const noted = (request: RequestListener): Server => oneRequestAtATime({}, { request, clientError })
+  const refusal = jest.fn(() => 'refused')
+  const noted = (request: RequestListener): Server => oneRequestAtATime({}, { request, refusal })
 
   test('is read whole by a client that sends first; what follows in chunks is not parsed', async () => {
     await serve(early, noted)
     const body = `1\r\nx\r\n`.repeat(1_000_000)
     const answer = await send(`POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${body}no chunk`)
     expect(answer).toMatch(/^HTTP\/1\.1 200 OK[\s\S]*answered$/)
-    expect(errors).toEqual([])
+    expect(refusal).not.toHaveBeenCalled()
     expect({ started, begun }).toEqual({ started: 1, begun: 1 })
   })
 

@@ -1,22 +1,35 @@
-import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerResponse } from 'node:http'
+import type { RequestListener, Server, ServerOptions, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { startDeadline } from './deadline.ts'
 import { endIfUnread } from './unread-answer.ts'
 
 /** An import of this module would load all of Node's `fetch` at start, for its re-exports: a fifth of a service's start. */
-const { createServer, IncomingMessage: NodeRequest } = process.getBuiltinModule('node:http')
+const { createServer, IncomingMessage: NodeRequest, STATUS_CODES } = process.getBuiltinModule('node:http')
 
 interface ServerListeners {
   /** Also gets requests without `Host` or with an unknown `Expect`, which Node would answer without a body. */
   readonly request: RequestListener
-  /** Gets a CONNECT. Without it, the connection is closed. */
-  readonly connect?: (request: IncomingMessage, socket: Duplex) => void
-  /** Gets the errors of Node's `clientError`. Without it, Node answers. */
-  readonly clientError?: (error: ClientError, socket: Duplex) => void
+  /** @returns the bytes that answer a CONNECT (405), or what never becomes a request; the connection ends after them */
+  readonly refusal?: (status: RefusalStatus) => string
 }
 
-type ClientError = Error & { readonly code?: string }
+/** For tests. */
+export interface ClientTimes {
+  readonly unreadMs?: number
+  readonly restMs?: number
+}
+
+export type RefusalStatus = 400 | 405 | 408 | 431
+
+/** By Node's code of the error. */
+const STATUS_OF_ERROR: Readonly<Record<string, RefusalStatus>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+}
+
+const bareRefusal = (status: RefusalStatus): string =>
+  `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`
 
 interface InProgress {
   readonly response: ServerResponse
@@ -24,7 +37,7 @@ interface InProgress {
   isFollowed: boolean
 }
 
-/** Time for a client to send the rest of a body that was answered before its end. */
+/** How long a connection that has ended waits for the client to end it, too. */
 const REST_MS = 5_000
 
 /** How long a client may take nothing of an answer that is complete. */
@@ -34,18 +47,20 @@ const UNREAD_MS = 30_000
 const EVENTS_OF_ANSWERS = ['drain', 'timeout', 'error', 'close'] as const
 
 /**
- * A server that carries one request of a connection at a time. A client that sends more before it has the answer (pipelines)
- * gets this answer, then the connection ends, and the client repeats the rest (RFC 9112, section 9.3.2).
+ * A server that carries one request of a connection at a time. If a client sends more before the answer is complete
+ * (pipelines), the connection ends after the answer, and the client repeats the rest (RFC 9112, section 9.3.2). So a listener
+ * ends its response with the last byte: a client that knows the length may send its next request before a later `end`.
  *
  * Node would parse all that it has read, 64 KB or 2,400 requests, and start each of them, before anything else runs. Only an
  * upgrade to another protocol makes it stop. So a second request poses as one: Node then parses nothing more of the connection.
+ * What follows stays unread until the answer is complete. A disconnect behind it is noticed when the server writes.
  */
 export function oneRequestAtATime(
-  { unreadMs = UNREAD_MS, ...options }: ServerOptions & { readonly unreadMs?: number },
+  { unreadMs = UNREAD_MS, restMs = REST_MS, ...options }: ServerOptions & ClientTimes,
   listeners: ServerListeners,
 ): Server {
   const connections = new WeakMap<Duplex, InProgress>()
-  const { clientError, connect = (_request, socket) => void socket.destroy() } = listeners
+  const { refusal = bareRefusal } = listeners
 
   class Request extends NodeRequest {
     /** Lets the connection serve the answer in progress again. */
@@ -72,50 +87,65 @@ export function oneRequestAtATime(
     connections.set(socket, current)
     endIfUnread(response, socket, unreadMs)
     response.once('close', () => {
+      // To parse chunks of one byte costs far more than to read them.
       const hasChunksLeft = !request.complete && request.headers['transfer-encoding'] !== undefined
-      // Stays among the connections, so that no further request of it begins.
-      if (hasChunksLeft && !current.isFollowed) return discardRest(socket)
-      connections.delete(socket)
-      if (current.isFollowed) socket.destroySoon()
+      // Such a connection stays in the map, so that no further request of it begins.
+      if (hasChunksLeft || current.isFollowed) socket.destroySoon()
+      else connections.delete(socket)
     })
     // Node drops what it has read after a request for an upgrade, also of one that is answered like any other.
     if (request.headers.upgrade !== undefined) response.setHeader('Connection', 'close')
     listeners.request(request, response)
   }
-  const endAfterAnswer = (current: InProgress): void => {
+  const endAfterAnswer = (socket: Duplex, current: InProgress): void => {
     current.isFollowed = true
     if (!current.response.headersSent) current.response.setHeader('Connection', 'close')
+    // At each read, because a listener that reads the body of its request resumes the connection.
+    readWith(socket, () => socket.pause())
   }
   const onUpgrade = (request: InstanceType<typeof Request>, socket: Duplex): void => {
     const current = connections.get(socket)
-    if (current === undefined) return connect(request, socket)
+    if (current === undefined) {
+      socket.on('error', () => {})
+      return endWith(refusal(405), socket, restMs)
+    }
     request.afterUpgrade?.()
-    endAfterAnswer(current)
-    // What follows is discarded: bytes that a connection has not read when it ends can cost the client its answer.
-    socket.resume()
+    endAfterAnswer(socket, current)
   }
   server.on('request', begin).on('checkExpectation', begin).on('upgrade', onUpgrade).on('connect', onUpgrade)
-  if (clientError !== undefined) {
-    server.on('clientError', (error: ClientError, socket) => {
-      const current = connections.get(socket)
-      const isAfterRequest = current?.response.req.complete === true && error.code?.startsWith('HPE_')
-      if (isAfterRequest) endAfterAnswer(current)
-      else clientError(error, socket)
-    })
-  }
+  // Node ends a connection after its last answer with this function, whatever the client has sent meanwhile.
+  server.on('connection', (socket) => {
+    socket.destroySoon = () => endWith('', socket, restMs)
+  })
+  server.on('clientError', (error: Error & { readonly code?: string }, socket) => {
+    if (!socket.writable) return void socket.destroy()
+    const current = connections.get(socket)
+    const isAnswering = current !== undefined && (current.response.req.complete || current.response.headersSent)
+    if (isAnswering) endAfterAnswer(socket, current)
+    else endWith(refusal(STATUS_OF_ERROR[error.code ?? ''] ?? 400), socket, restMs)
+  })
   return server
 }
 
 /**
- * Ends a connection whose client still sends a chunked body. To parse chunks of one byte costs far more than to read them. A
- * client may read the answer only after it has sent all, so the rest is read.
+ * Ends a connection. A client may read the answer only after it has sent all, and bytes that a connection has not read when
+ * it closes can cost the client the answer (RFC 9112, section 9.6). So the rest is read, but not parsed.
  */
-function discardRest(socket: Socket): void {
-  // The first listener is Node's parser.
-  socket.removeAllListeners('data').on('data', () => {})
-  socket.end()
-  const deadline = startDeadline(REST_MS, () => socket.destroy())
+function endWith(bytes: string, socket: Duplex, restMs: number): void {
+  if (!socket.writable) return
+  readWith(socket, () => {})
+  socket.end(bytes)
+  const deadline = startDeadline(restMs, () => socket.destroy())
   socket.once('close', () => deadline.stop())
+}
+
+/** Replaces Node's parser as the reader of a connection. */
+function readWith(socket: Duplex, onData: () => void): void {
+  // The first listener is Node's parser.
+  socket.removeAllListeners('data').on('data', onData)
+  // A parser that stopped reading, because nothing reads the body, has left a read open. An empty push ends it.
+  socket.push('')
+  socket.resume()
 }
 
 /** @returns adds those listeners again that were removed meanwhile */

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import type { RequestListener, Server, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import type { Duplex } from 'node:stream'
 import { AppError, toProblem } from '@switchhook/contracts'
-import { oneRequestAtATime, startDeadline } from '@switchhook/runtime'
+import { type ClientTimes, oneRequestAtATime, type RefusalStatus, startDeadline } from '@switchhook/runtime'
 import { type ConnectionLimits, limitConnections } from '../limits/limit-connections.ts'
 
 /** An import of this module would load all of Node's `fetch` at start, for its re-exports. */
@@ -17,7 +16,7 @@ const DEADLINES = {
   lingerMs: 2_000,
 }
 
-export type ClientDeadlines = Partial<typeof DEADLINES> & { readonly unreadMs?: number }
+export type ClientDeadlines = Partial<typeof DEADLINES> & ClientTimes
 
 /** Longer than the usual idle timeout of load balancers (60 s), so that the server never closes under a request. */
 const KEEP_ALIVE_MS = 65_000
@@ -39,10 +38,10 @@ export async function startHttpServer(
     readonly limits?: ConnectionLimits
   } = {},
 ) {
-  const { headersMs, requestMs, lingerMs, ...others } = { ...DEADLINES, ...deadlines }
+  const { headersMs, requestMs, lingerMs, ...times } = { ...DEADLINES, ...deadlines }
   const server = oneRequestAtATime(
     {
-      ...others,
+      ...times,
       headersTimeout: headersMs,
       requestTimeout: requestMs,
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -53,8 +52,7 @@ export async function startHttpServer(
         ending.follow(request, response)
         requireTarget(listener)(request, response)
       },
-      connect: refuseTunnel,
-      clientError: answerBadClient,
+      refusal: (status) => bytesOf(refusalOf(status)),
     },
   )
   if (limits !== undefined) limitConnections(server, limits)
@@ -80,19 +78,11 @@ const requireTarget =
     response.writeHead(status, headers).end(body)
   }
 
-/** Answers on the bare socket, because bytes that Node cannot parse never become a request. */
-function answerBadClient(error: Error & { readonly code?: string }, socket: Duplex): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
-  const [status, detail] = BAD_CLIENTS[error.code ?? ''] ?? [400, 'The request is not valid HTTP/1.1.']
-  socket.end(bytesOf(answerOf(new AppError('invalid-request', { status, detail }))))
-}
-
-/** Answers CONNECT, which names no resource. Node has given up the socket: nothing else handles its errors and its end. */
-function refuseTunnel(_request: IncomingMessage, socket: Duplex): void {
-  socket.on('error', () => socket.destroy())
+/** Answers what never becomes a request: bytes that Node cannot parse, and CONNECT, which names no resource. */
+function refusalOf(status: RefusalStatus) {
+  if (status !== 405) return answerOf(new AppError('invalid-request', { status, detail: BAD_REQUESTS[status] }))
   const { headers, ...answer } = answerOf(new AppError('method-not-allowed'))
-  const allow = { Allow: 'GET, HEAD, POST, PATCH, DELETE' }
-  socket.end(bytesOf({ ...answer, headers: { ...headers, ...allow } }), () => socket.destroy())
+  return { ...answer, headers: { ...headers, Allow: 'GET, HEAD, POST, PATCH, DELETE' } }
 }
 
 /** A problem, after which the connection is closed. */
@@ -114,11 +104,11 @@ const bytesOf = ({ status, headers, body }: ReturnType<typeof answerOf>): string
   return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n')
 }
 
-/** By Node's code of the error. */
-const BAD_CLIENTS: Readonly<Record<string, readonly [status: number, detail: string]>> = {
-  HPE_HEADER_OVERFLOW: [431, 'The header is too large.'],
-  ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request took too long to arrive.'],
-}
+const BAD_REQUESTS = {
+  400: 'The request is not valid HTTP/1.1.',
+  408: 'The request took too long to arrive.',
+  431: 'The header is too large.',
+} as const
 
 /**
  * `close` ends each connection after its next response, for at most `lingerMs`. Then it accepts no more connections,

@@ -17,7 +17,9 @@ let api: ApiUnderTest
 let authorization: string
 
 const anApi = (lingerMs = 0): Promise<ApiUnderTest> =>
-  startApiUnderTest(around.env, { deadlines: { headersMs: DEADLINE_MS, requestMs: DEADLINE_MS, lingerMs } })
+  startApiUnderTest(around.env, {
+    deadlines: { headersMs: DEADLINE_MS, requestMs: DEADLINE_MS, restMs: DEADLINE_MS, lingerMs },
+  })
 
 beforeAll(async () => {
   around = await startSurroundings('acme')
