@@ -60,6 +60,18 @@ describeWithAsterisk('faults of a real Asterisk', (lab) => {
     expect(await inState(callId, ended)).toMatchObject({ endReason: 1, endedBy: 2 })
   })
 
+  test('a phone on hold resumes while the link is cut: the call is connected once the link is back', async () => {
+    const callId = await people.answered()
+    await phone('alice').hold(true)
+    await inState(callId, held)
+    on.cutOff(true)
+    await on.until(() => on.platform.link !== 'connected')
+    await phone('alice').hold(false)
+    on.cutOff(false)
+    await inState(callId, connected)
+    await people.expectTalking(['alice+pstn'])
+  })
+
   test('a called party who does not ring yet is not dialled again, which would end the call', async () => {
     const callId = await people.dial('+15550105')
     for (let called = 0; called === 0; ) called = (await lab().world().channels()).length
