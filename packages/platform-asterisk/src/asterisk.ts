@@ -102,7 +102,7 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     prefix: { record: 'asterisk-device', timer: 'asterisk:device' },
     timerMs: DEVICE_GRACE_MS,
   })
-  const handle = createHandler({ agents, app, ari, devices, lines, parties, sessions, now })
+  const handle = createHandler({ agents, app, ari, devices, lines, parties, sessions, onError, now })
   const reconcile = createReconcile({
     ari,
     app,

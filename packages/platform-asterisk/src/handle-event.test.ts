@@ -1,6 +1,7 @@
 import { RealTimeMemory } from '@switchhook/conformance'
 import { CallState, EndReason, Unavailable } from '@switchhook/contracts'
 import { createDevices, PlatformUnavailable } from '@switchhook/platform'
+import { NotAnswered } from '@switchhook/runtime'
 import { type PbxAgent, pbxAgents } from './agents.ts'
 import type { AriClient } from './ari/ari-client.ts'
 import type { AriChannel } from './ari/ari-model.ts'
@@ -34,6 +35,10 @@ let ended: string[]
 let onHold: string[]
 /** Those that were claimed. */
 let claimed: string[]
+/** What could not be done. Each test has to take it. */
+let errors: string[]
+/** Asterisk handles no requests of phones. */
+let isStuck: boolean
 let nowMs: number
 let parts: ReturnType<typeof open>
 
@@ -42,12 +47,11 @@ function open() {
   const now = () => nowMs
   const liveCalls = async () => []
   const agents = pbxAgents([ALICE])
-  const onError = (message: string, error: unknown): never => {
-    throw new Error(message, { cause: error })
-  }
+  const onError = (message: string): void => void errors.push(message)
   const answers: Readonly<Record<string, unknown>> = { '/asterisk/info': {}, '/bridges': [], '/endpoints/PJSIP': [] }
   const ari: AriClient = {
     request: async (_method, path, query) => {
+      if (isStuck) throw new NotAnswered('Asterisk does not handle the requests of a phone')
       const isHeld = onHold.some((id) => path === `/channels/${id}/variable`)
       const value = query?.['variable'] === 'CHANNEL(rtp,hold)' && { value: isHeld ? '1' : '0' }
       return {
@@ -74,7 +78,7 @@ function open() {
   })
   const trunk = { endpoint: 'trunk', sipDomains: [] }
   const parties = createParties({ agents, trunk, defaultCli: '+15550100', liveCalls })
-  const handle = createHandler({ agents, app: APP, ari, devices, lines, parties, sessions, now })
+  const handle = createHandler({ agents, app: APP, ari, devices, lines, parties, sessions, onError, now })
   const reconcile = createReconcile({
     ari,
     app: APP,
@@ -95,10 +99,15 @@ beforeEach(() => {
   ended = []
   onHold = []
   claimed = []
+  errors = []
+  isStuck = false
   nowMs = Date.UTC(2026, 0, 1)
   parts = open()
 })
-afterEach(() => memory.close())
+afterEach(() => {
+  memory.close()
+  expect(errors).toEqual([])
+})
 
 const aChannel = (id: string, args: string, mark?: SessionName): AriChannel => ({
   id,
@@ -185,6 +194,17 @@ test('a phone whose resume was not reported is on hold until a comparison, and n
   expect(await state()).toBe(CallState.held)
   onHold = []
   expect(await state()).toBe(CallState.connected)
+})
+
+test('a transfer whose phone cannot be told that it is declined is handled once', async () => {
+  const channel = aChannel('phone', '')
+  await phoneDials('+15550123', channel)
+  isStuck = true
+  const transfer = { kind: 'phone-transfers', at: 'now', channel } as const
+  await parts.handle({ ...transfer, target: null })
+  // The second copy of the event.
+  await parts.handle({ ...transfer, target: null })
+  expect(errors.splice(0)).toEqual(['a phone was not told that its transfer is declined'])
 })
 
 describe('the phone of a call that Asterisk lists, and does not find', () => {

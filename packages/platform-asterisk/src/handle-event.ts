@@ -21,6 +21,7 @@ export interface HandlerDeps {
   readonly lines: OpenLines
   readonly parties: Parties
   readonly sessions: Sessions
+  readonly onError: (message: string, error: unknown) => void
   readonly now: () => number
 }
 
@@ -28,7 +29,7 @@ const NO_SUCH_NUMBER = '1'
 const ARRIVALS_REMEMBERED = 1_000
 
 export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<void> {
-  const { agents, app, ari, devices, lines, parties, sessions, now } = deps
+  const { agents, app, ari, devices, lines, parties, sessions, onError, now } = deps
   /** Channels that arrived here, until Asterisk repeats our mark in their events. */
   const arrived = new LRUCache<string, SessionName>({ max: ARRIVALS_REMEMBERED })
 
@@ -67,7 +68,11 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
   const refuse = async ({ id }: AriChannel): Promise<void> =>
     void (await ari.request('DELETE', channelPath(id), { reason_code: NO_SUCH_NUMBER }))
 
-  const declineTransfer = ({ id }: AriChannel): Promise<void> => tellTransfer(ari, id, 'declined')
+  /** Never rejects: the second copy of the event would be handled, too, when the transfer may be possible. */
+  const declineTransfer = ({ id }: AriChannel): Promise<void> =>
+    tellTransfer(ari, id, 'declined').catch((error: unknown) =>
+      onError('a phone was not told that its transfer is declined', error),
+    )
 
   /** A number that the caller withholds is in the event all the same (RFC 3325). */
   async function callerOf({ id, caller }: AriChannel): Promise<{ readonly from: string; readonly name?: string }> {

@@ -66,8 +66,11 @@ export function createOpenLines({ agents, sessions, liveCalls, now }: OpenLinesD
     },
     /** Applies an event of the line's channel to the line and, if it concerns them, to the agent's calls. */
     async apply(agent: PbxAgent, input: Input): Promise<void> {
-      const calls = CONCERNS_CALLS.includes(input.kind) ? await callsOf(agent) : []
-      for (const { tenant, sessionId } of [sessionOf(agent), ...calls]) await sessions.apply(tenant, sessionId, input)
+      const line = sessionOf(agent)
+      await sessions.apply(line.tenant, line.sessionId, input)
+      if (!CONCERNS_CALLS.includes(input.kind)) return
+      // Read last: until here the line may have been lent to a call that begins.
+      for (const { tenant, sessionId } of await callsOf(agent)) await sessions.apply(tenant, sessionId, input)
     },
   }
 }

@@ -25,6 +25,11 @@ test('a phone is told nothing after an error of Asterisk, which did not wait for
   expect(await told(answers(500))).toEqual({ states: [], error })
 })
 
+test('the parties do not wait longer if Asterisk has handled the requests and takes no answer', async () => {
+  const request = (method: string) => (method === 'GET' ? answers(200)() : new Promise<never>(() => {}))
+  await expect(tellTransfer({ request }, 'a', 'declined')).rejects.toBeInstanceOf(NotAnswered)
+})
+
 test('a phone is told nothing if Asterisk does not handle its requests within a second', async () => {
   const { states, error } = await told(() => new Promise(() => {}))
   expect(states).toEqual([])

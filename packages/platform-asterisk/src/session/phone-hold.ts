@@ -9,8 +9,7 @@ const isOutside = (party: Party, line: string): boolean => party.kind === 'outsi
 export function phoneHolds(draft: SessionDraft, channel: Channel, isHeld: boolean): void {
   if (channel.isHeldAtPhone === isHeld) return
   draft.put({ ...channel, isHeldAtPhone: isHeld })
-  // The call is on hold by command, and the open line is free.
-  if (channel.origin === 'lent' && channel.bridge === null) return
+  if (channel.isFree) return
   const { calls } = draft
   const talks = draft.liveCalls().filter((one) => one.phase === 'talking' && isIn(one, channel.line))
   const waiting = talks.find(({ caller, called }) => [caller, called].some((one) => isOutside(one, channel.line)))

@@ -82,7 +82,7 @@ function bridgeFor(draft: SessionDraft, call: Call, party: Party): Need['bridge'
     return joinsEarly ? { id: callId, waits: false } : null
   }
   // While the call is on hold, the agent's line serves other calls, unless the agent has pressed hold in this one.
-  const isHeldHere = channel?.isHeldAtPhone === true && channel.bridge !== null
+  const isHeldHere = channel?.isHeldAtPhone === true && !channel.isFree
   if (channel?.origin === 'lent' && !isHeldHere && draft.isHeldBy(callId, party)) return null
   const isTransferred = transfer !== null && !isAgent(party, transfer.by)
   const waits = isTransferred || draft.isHeldBy(callId, otherOf(call, party))
@@ -156,9 +156,10 @@ function move(draft: SessionDraft, needs: ReadonlyMap<string, Need>): void {
   for (const { party, bridge } of needs.values()) {
     const channel = draft.channelOf(lineOf(party))
     if (channel?.origin === 'lent' && bridge === null) leave(draft, channel)
-    if (bridge === null || channel === undefined || !channel.isReady || channel.bridge === bridge.id) continue
+    if (bridge === null || channel === undefined || !channel.isReady) continue
+    if (channel.bridge === bridge.id && !channel.isFree) continue
     getOrCreate(moves, bridge.id, () => ({ waits: bridge.waits, channelIds: [] })).channelIds.push(channel.id)
-    draft.put({ ...channel, bridge: bridge.id })
+    draft.put({ ...channel, bridge: bridge.id, isFree: false })
   }
   for (const [bridge, { waits, channelIds }] of moves) {
     if (!draft.bridges.includes(bridge)) draft.bridges = [...draft.bridges, bridge]
@@ -168,9 +169,8 @@ function move(draft: SessionDraft, needs: ReadonlyMap<string, Need>): void {
 
 /** A line's channel waits for its call outside every bridge. */
 function leave(draft: SessionDraft, channel: Channel): void {
-  if (channel.bridge === null) return
-  draft.actions.push({ kind: 'leave', channelId: channel.id, bridge: channel.bridge })
-  draft.put({ ...channel, bridge: null })
+  if (channel.bridge !== null) draft.actions.push({ kind: 'leave', channelId: channel.id, bridge: channel.bridge })
+  draft.put({ ...channel, bridge: null, isFree: true })
 }
 
 /** A created channel is dialled once it is in our application, and in the bridge if its ringback is heard there. */

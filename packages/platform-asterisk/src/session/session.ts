@@ -18,6 +18,8 @@ export interface Channel {
   readonly isReady: boolean
   /** The bridge that it was moved to last. */
   readonly bridge: string | null
+  /** Of `lent`: the call rings or is on hold by command, so the line serves other calls. Asterisk's list changes nothing of it. */
+  readonly isFree: boolean
   readonly isDialled: boolean
   /** An arrived channel hears ringback. */
   readonly isRung: boolean
@@ -101,6 +103,7 @@ export const newChannel = (channel: Pick<Channel, 'id' | 'line' | 'origin' | 'as
   state: 'asked',
   isReady: false,
   bridge: null,
+  isFree: false,
   isDialled: false,
   isRung: false,
   isAnswered: false,

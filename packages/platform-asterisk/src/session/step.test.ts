@@ -426,6 +426,15 @@ describe('a line that is open all day', () => {
     expect(steps.on({ kind: 'phone-resumes', channelId: 'line' })).toMatchObject({ state: CallState.held, asked: [] })
   })
 
+  test('that has lost its bridge while the agent holds at the phone connects the call again when the phone resumes', () => {
+    const steps = onLine()
+    const channels = [upIn(`${steps.callId}-h`, 'trunk'), upIn(null, 'line')]
+    steps.on({ kind: 'phone-holds', channelId: 'line' }, { kind: 'listed', channels, hasRestarted: false })
+    expect(steps).toMatchObject({ state: CallState.held, asked: ['move line to talk'] })
+    steps.on({ kind: 'phone-resumes', channelId: 'line' })
+    expect(steps).toMatchObject({ state: CallState.connected, asked: ['move trunk to talk'] })
+  })
+
   test('stays open after the call', () => {
     const steps = onLine()
     steps.on(steps.command('hangup'))
