@@ -39,13 +39,19 @@ async function openAsteriskLab() {
 
   const isOnline = async (name: string): Promise<boolean> => (await ari.stateOf(name)) === 'online'
 
+  const inCalls = () => [...phoneOf.values()].filter(({ calls }) => calls.length > 0)
+
   /** Removes the calls of an earlier test, waits until the phones have none, and registers every phone. */
   async function clear(): Promise<void> {
     const { channels, bridges } = await ari.calls()
     for (const { id } of channels) await ari.endChannel(id)
     for (const { id } of bridges) await ari.endBridge(id)
     // Asterisk's list may keep a channel that has ended (`hasChannel`).
-    await soon(() => [...phoneOf.values()].every(({ calls }) => calls.length === 0))
+    // On a busy machine, Asterisk 22.10 sometimes cancels no call that it ends as the phone begins to ring (16 of 600 dials that
+    // were hung up within 5 ms, on two cores beside three busy loops). The phone rings on.
+    await soon(() => inCalls().length === 0).catch(() => {
+      for (const one of inCalls()) one.die()
+    })
     for (const one of phoneOf.values()) {
       one.respondWith('180 Ringing')
       if (!one.isRegistered) await one.register()

@@ -1,4 +1,5 @@
 import { PlatformUnavailable } from '@switchhook/platform'
+import { answerWithin } from '@switchhook/runtime'
 import { type AriClient, channelPath } from './ari-client.ts'
 import type { AriBridge, AriChannel } from './ari-model.ts'
 
@@ -31,10 +32,19 @@ export async function hasChannel(ari: Reading, id: string): Promise<boolean> {
   return status !== 404
 }
 
-/** Whether the party of a channel has pressed hold; undefined: Asterisk does not say. */
+/** Asterisk answers once it has handled the earlier requests of the phone. */
+const HOLD_KNOWN_WITHIN_MS = 1_000
+
+/**
+ * Whether the party of a channel has pressed hold; undefined: Asterisk does not say it in time. One phone that hangs must not
+ * stop the comparison of its session, or a call to its line.
+ */
 export async function isHeldAtPhone(ari: Reading, id: string): Promise<boolean | undefined> {
-  const { status, body } = await ari.request('GET', `${channelPath(id)}/variable`, { variable: 'CHANNEL(rtp,hold)' })
-  return status === 200 ? (body as { readonly value?: string }).value === '1' : undefined
+  const asked = ari.request('GET', `${channelPath(id)}/variable`, { variable: 'CHANNEL(rtp,hold)' })
+  const answer = await answerWithin(HOLD_KNOWN_WITHIN_MS, asked, 'Asterisk does not say what a phone holds').catch(
+    () => undefined,
+  )
+  return answer?.status === 200 ? (answer.body as { readonly value?: string }).value === '1' : undefined
 }
 
 const REFUSALS: Readonly<Record<number, string>> = {
