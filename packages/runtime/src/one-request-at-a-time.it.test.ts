@@ -301,6 +301,7 @@ describe('an answer before the end of the body', () => {
     const body = `1\r\nx\r\n`.repeat(1_000_000)
     const answer = await send(`POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${body}no chunk`)
     expect(answer).toMatch(/^HTTP\/1\.1 200 OK[\s\S]*answered$/)
+    expect(answer).toContain('Connection: close')
     expect(refusal).not.toHaveBeenCalled()
     expect({ started, begun }).toEqual({ started: 1, begun: 1 })
   })

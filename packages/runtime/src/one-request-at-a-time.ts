@@ -86,11 +86,13 @@ export function oneRequestAtATime(
     const current: InProgress = { response, isFollowed: false }
     connections.set(socket, current)
     endIfUnread(response, socket, unreadMs)
+    // To parse chunks of one byte costs far more than to read them.
+    const isChunked = request.headers['transfer-encoding'] !== undefined
+    const hasChunksLeft = (): boolean => isChunked && !request.complete
+    if (isChunked) sayIfLast(response, hasChunksLeft)
     response.once('close', () => {
-      // To parse chunks of one byte costs far more than to read them.
-      const hasChunksLeft = !request.complete && request.headers['transfer-encoding'] !== undefined
       // Such a connection stays in the map, so that no further request of it begins.
-      if (hasChunksLeft || current.isFollowed) socket.destroySoon()
+      if (hasChunksLeft() || current.isFollowed) socket.destroySoon()
       else connections.delete(socket)
     })
     // Node drops what it has read after a request for an upgrade, also of one that is answered like any other.
@@ -125,6 +127,15 @@ export function oneRequestAtATime(
     else endWith(refusal(STATUS_OF_ERROR[error.code ?? ''] ?? 400), socket, restMs)
   })
   return server
+}
+
+/** A client that is not told so sends its next request on a connection that is ending, and loses it. */
+function sayIfLast(response: ServerResponse, isLast: () => boolean): void {
+  const writeHead = response.writeHead.bind(response) as (...args: unknown[]) => ServerResponse
+  response.writeHead = (...args: unknown[]) => {
+    if (isLast()) response.setHeader('Connection', 'close')
+    return writeHead(...args)
+  }
 }
 
 /**
