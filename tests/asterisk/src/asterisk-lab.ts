@@ -47,8 +47,8 @@ async function openAsteriskLab() {
     for (const { id } of channels) await ari.endChannel(id)
     for (const { id } of bridges) await ari.endBridge(id)
     // Asterisk's list may keep a channel that has ended (`hasChannel`).
-    // On a busy machine, Asterisk 22.10 sometimes cancels no call that it ends as the phone begins to ring (16 of 600 dials that
-    // were hung up within 5 ms, on two cores beside three busy loops). The phone rings on.
+    // On a busy machine, a phone sometimes rings on although Asterisk 22.10 has ended its call at once (16 of 600 dials that
+    // were hung up within 5 ms, on two cores beside three busy loops).
     await soon(() => inCalls().length === 0).catch(() => {
       for (const one of inCalls()) one.die()
     })

@@ -86,6 +86,35 @@ test('requests that are sent ahead are not handled; the same requests one after 
   await server.close()
 })
 
+test('a client that reads a large answer gets all of it although the server closes', async () => {
+  const { promise: isAsked, resolve } = Promise.withResolvers<ServerResponse>()
+  const server = await startHttpServer(0, (_request, response) => resolve(response), { deadlines: { lingerMs: 0 } })
+  const socket = connect({ port: server.port, host: '127.0.0.1' })
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  const response = await isAsked
+  response.end(LARGE)
+  await once(socket, 'readable')
+  const closed = server.close()
+  let bytes = 0
+  for await (const chunk of socket) bytes += (chunk as Buffer).length
+  expect(bytes).toBeGreaterThan(LARGE.length)
+  await closed
+})
+
+test('the server closes once an answer ends that it had begun before', async () => {
+  const { promise: isAsked, resolve } = Promise.withResolvers<ServerResponse>()
+  const server = await startHttpServer(0, (_request, response) => resolve(response), { deadlines: { lingerMs: 0 } })
+  const { socket, start } = answerTo('127.0.0.1', server.port)
+  const response = await isAsked
+  response.write('begun')
+  expect(await start).toContain('begun')
+  const closed = server.close()
+  response.end()
+  await once(socket, 'end')
+  socket.destroy()
+  await closed
+}, 4_000)
+
 test('the server closes once it has answered a client that sent further requests', async () => {
   const { promise: isAsked, resolve } = Promise.withResolvers<ServerResponse>()
   const server = await startHttpServer(0, (_request, response) => resolve(response), { deadlines: { lingerMs: 0 } })

@@ -138,6 +138,8 @@ function prepareClose(
     if (isDraining) response.setHeader('Connection', 'close')
     response.once('close', () => {
       if (connections.get(socket) === response) connections.set(socket, undefined)
+      // An answer that had begun before did not say that the connection ends.
+      if (isDraining) socket.destroySoon()
     })
   }
 
@@ -154,6 +156,8 @@ function prepareClose(
       deadline.stop()
     }
     const { promise, resolve } = Promise.withResolvers<void>()
+    // Node would take an answer for idle that is complete, but not yet with the client.
+    server.closeIdleConnections = () => {}
     server.close(() => resolve())
     for (const [socket, response] of connections) if (response === undefined) socket.destroy()
     const deadline = startDeadline(unfinishedMs, () => {
