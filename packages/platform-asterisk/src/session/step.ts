@@ -41,7 +41,7 @@ export function finishStep(draft: SessionDraft): Stepped {
   tellPhones(draft)
   keepHoldsAtPhones(draft)
   planChannels(draft)
-  // Last: nobody waits for a phone that is slow to obey.
+  // Last: nothing else waits for a phone that is slow to obey.
   const actions = draft.actions.toSorted((a, b) => Number(a.kind === 'talk') - Number(b.kind === 'talk'))
   return { session: draft.finish(), actions, later: draft.later }
 }
