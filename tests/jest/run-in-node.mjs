@@ -56,6 +56,9 @@ export default async function runInNode(globalConfig, config, _environment, _run
     )
   } finally {
     timers.useRealTimers()
+    // What still waited in our own modules may have set its next timer with the fake clock: all deadlines would stand still.
+    // oxlint-disable-next-line no-restricted-imports -- this is no package
+    if (hasCopy) (await import('../../packages/runtime/src/shared-wake.ts')).atSharedWake(() => {})
     mocker.restoreAllMocks()
     for (const name of Object.keys(process.env)) if (!(name in variables)) delete process.env[name]
     Object.assign(process.env, variables)
