@@ -1,4 +1,6 @@
-import type { OutcomeBatch, ReportedOutcome } from '@switchhook/contracts'
+import { type OutcomeBatch, parseOutcomeBatch, type ReportedOutcome } from '@switchhook/contracts'
+import { type Consumer, Queue } from '@switchhook/messaging'
+import type { Consume } from '@switchhook/service'
 import { chunksOf, type HeldStore, type OutcomeStore } from '@switchhook/store'
 import { type RecordOutcomeDeps, recordOutcome } from './conclude-received.ts'
 
@@ -7,7 +9,7 @@ interface RecordOutcomesDeps extends RecordOutcomeDeps {
   readonly outcomes: Pick<OutcomeStore, 'recorded'>
 }
 
-export const CONCURRENT_BATCHES = 10
+const CONCURRENT_BATCHES = 10
 /** Of a batch, which has up to 100 outcomes. Their messages have 256 KiB at most: a worker holds 64 MB of them. */
 export const READ_AT_ONCE = 25
 
@@ -31,3 +33,6 @@ export function createRecordOutcomes(deps: RecordOutcomesDeps) {
     await outcomes.recorded(batchId)
   }
 }
+
+export const consumeOutcomes = (consume: Consume, record: ReturnType<typeof createRecordOutcomes>): Promise<Consumer> =>
+  consume(Queue.reportedOutcomes, CONCURRENT_BATCHES, ({ content }) => parseOutcomeBatch(content), record)

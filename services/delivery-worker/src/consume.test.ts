@@ -1,8 +1,8 @@
 import { type Delivery, deliveryHeaders, Unavailable } from '@switchhook/contracts'
 import type { PackedDelivery, Packet } from '@switchhook/messaging'
 import { aDelivery, eventually } from '@switchhook/testkit'
-import { createStartLimit } from '../endpoint/start-limit.ts'
-import { createPackets, type PacketsDeps } from './packets.ts'
+import { createPackets, type PacketsDeps } from './consume.ts'
+import { createStartLimit } from './endpoint/start-limit.ts'
 
 const memberOf = (delivery: Delivery): PackedDelivery => ({
   content: delivery.body,
