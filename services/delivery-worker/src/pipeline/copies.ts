@@ -1,7 +1,7 @@
 import { type Delivery, messageIdentityOf } from '@switchhook/contracts'
 import { MAX_HOLD_MS } from '@switchhook/messaging'
-import type { Kept } from './look.ts'
 import type { At, Progress } from './progress.ts'
+import type { Kept } from './steps.ts'
 
 /** More than a worker has in flight. Beyond it the oldest results are forgotten; each costs a duplicate POST. */
 const MAX_KEPT = 20_000

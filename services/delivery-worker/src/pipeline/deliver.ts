@@ -1,14 +1,10 @@
 import type { Delivery, ScheduleOf } from '@switchhook/contracts'
-import type { Clocks } from '../clocks.ts'
 import type { Breaker } from '../endpoint/cooldown.ts'
 import type { Isolation, Source } from '../endpoint/isolate.ts'
 import { decide, decisionOnReceived } from '../policy/decide.ts'
-import { type AttemptDeps, attempt } from './attempt.ts'
 import { createCopies } from './copies.ts'
-import { giveUpProbe, isFresh, type LookDeps, look, needOf } from './look.ts'
 import type { At, Made, Result } from './progress.ts'
-import { type SecureDeps, secure } from './secure.ts'
-import { type SettleDeps, settle } from './settle.ts'
+import { attempt, giveUpProbe, isFresh, look, needOf, type StepDeps, secure, settle } from './steps.ts'
 
 /**
  * Called after a slot is settled and before its message is acknowledged: a notice, the note of a rejection, what is held beyond
@@ -16,17 +12,12 @@ import { type SettleDeps, settle } from './settle.ts'
  */
 export type AfterSettled = (settled: At<'settled'>) => Promise<void>
 
-/** What the steps need; the interface of each names its part. */
-export type PipelineDeps = Clocks &
-  LookDeps &
-  AttemptDeps &
-  SecureDeps &
-  SettleDeps & {
-    readonly scheduleOf: ScheduleOf
-    readonly isolation: Pick<Isolation, 'inTurn'>
-    readonly breaker: Pick<Breaker, 'isFailing' | 'note'>
-    readonly afterSettled: readonly AfterSettled[]
-  }
+export interface PipelineDeps extends StepDeps {
+  readonly scheduleOf: ScheduleOf
+  readonly isolation: Pick<Isolation, 'inTurn' | 'notePost'>
+  readonly breaker: Breaker
+  readonly afterSettled: readonly AfterSettled[]
+}
 
 /** See `createPipeline`. */
 export type Pipeline = ReturnType<typeof createPipeline>
