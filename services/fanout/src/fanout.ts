@@ -3,10 +3,10 @@ import { openBacking, type Running, type Service } from '@switchhook/service'
 import { createDeliveryLog, createJournal, createSubscriptionStore, type LoggedEvent } from '@switchhook/store'
 import type { FanoutConfig } from './config.ts'
 import { createLogBuffer } from './delivery-log/log-buffer.ts'
-import { createFanoutMeter, createLogMeter } from './events/fanout-meter.ts'
+import { createFanoutMeter, createIntakeMeter, createLogMeter } from './events/fanout-meter.ts'
 import { createHandleEvent } from './events/handle-event.ts'
 import { traceEvents } from './events/trace-events.ts'
-import { openIntake } from './intake/open-intake.ts'
+import { openIntake } from './intake/intake.ts'
 
 /** Starts every part of fan-out, in the order of its dependencies. Resolves once it consumes. */
 export async function startFanout(service: Service<FanoutConfig>): Promise<Running> {
@@ -48,7 +48,14 @@ export async function startFanout(service: Service<FanoutConfig>): Promise<Runni
     },
     log,
   })
-  const stop = await openIntake({ ...service, broker, consume, eventShards, handle: traceEvents(tracing, handle) })
+  const stop = await openIntake({
+    ...service,
+    broker,
+    consume,
+    eventShards,
+    handle: traceEvents(tracing, handle),
+    meterDeferred: (tenants) => createIntakeMeter(metrics, tenants),
+  })
   shutdown.defer('consumer', stop)
 
   return { readiness, details: { concurrency: config.FANOUT_CONCURRENCY, shards: eventShards } }
