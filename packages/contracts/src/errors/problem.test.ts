@@ -1,5 +1,6 @@
-import { AppError, FAILURES, Unavailable } from './failure.ts'
+import { AppError, FAILURES } from './failure.ts'
 import { toProblem } from './problem.ts'
+import { Unavailable } from './unavailable.ts'
 
 const codes = Object.keys(FAILURES) as (keyof typeof FAILURES)[]
 const internal = {

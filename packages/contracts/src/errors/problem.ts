@@ -1,4 +1,5 @@
-import { AppError, FAILURES, type FailureCode, type FailureExtra, Unavailable } from './failure.ts'
+import { AppError, FAILURES, type FailureCode, type FailureExtra } from './failure.ts'
+import { Unavailable } from './unavailable.ts'
 
 /** The page of the api that describes every error code; each code is a fragment of it. */
 export const PROBLEMS_PAGE = '/api/v1/docs/problems'

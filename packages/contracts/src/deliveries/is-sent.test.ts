@@ -1,8 +1,7 @@
-import { envelopesOf } from '../events/envelope.ts'
-import type { EventType } from '../events/event.ts'
+import { type EventType, envelopesOf } from '../events/event.ts'
 import { deliveryIdOf, newEventId, newSubscriptionId } from '../ids.ts'
 import type { Delivery } from './delivery.ts'
-import { isExpired, occurredAtMsOf } from './expiry.ts'
+import { isExpired, occurredAtMsOf } from './is-sent.ts'
 
 const occurredAt = '2026-11-20T17:06:01.173Z'
 const occurredAtMs = Date.parse(occurredAt)
