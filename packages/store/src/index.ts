@@ -10,10 +10,11 @@ export { createOutageStore, type Outage, type OutageStore } from './breaker/outa
 export { createRejectionStore, type RejectionStore, type Rejections } from './breaker/rejection-store.ts'
 export * from './deliveries/delivery-archive.ts'
 export { DELIVERY_STATES, type DeliveryRecord, type DeliveryState } from './deliveries/delivery-record.ts'
-export { createDeliveryStore, type DeliveryStore, type Settlement } from './deliveries/delivery-store.ts'
+export { createDeliveryStore, type DeliveryStore, type Holding } from './deliveries/delivery-store.ts'
 export type { HeldExcess } from './deliveries/held-list.ts'
 export { createHeldLooks, type HeldLook, type HeldLooks } from './deliveries/held-looks.ts'
 export type { HeldMessage } from './deliveries/held-message.ts'
+export type { Settlement } from './deliveries/ledger.ts'
 export { type ListedDelivery, pendingDelivery } from './deliveries/listed-delivery.ts'
 export { createParkedCounter, type ParkedCount } from './deliveries/parked-list.ts'
 export { createParkedWindow, type ParkedRange, type ParkedWindow } from './deliveries/parked-window.ts'
@@ -71,6 +72,7 @@ export { createUptimeStore, type Uptime, type UptimeStore } from './state/uptime
 export { addCounts, type Counts, countAttempt, countEnd, type Figures, OUTCOME_CODES } from './statistics/counts.ts'
 export * from './statistics/statistics-store.ts'
 export * from './subscriptions/check-store.ts'
+export { createMatching } from './subscriptions/matching.ts'
 export type { MatchedSubscription } from './subscriptions/subscription-index.ts'
 export {
   createSubscriptionStore,

@@ -31,7 +31,7 @@ export const subscriptionBytesKey = (tenant: Tenant): string => `sh:{t:${escapeT
 
 /**
  * list: `<revision before> <revision after> <subscription>` of a tenant's latest changes, if it has many subscriptions
- * (subscription-follower.ts) · a day from the last one · api
+ * (matching.ts) · a day from the last one · api
  */
 export const subscriptionChangesKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:changes`
 

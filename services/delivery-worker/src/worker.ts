@@ -6,6 +6,7 @@ import {
   createDeliveryArchive,
   createDeliveryStore,
   createLimitNotices,
+  createMatching,
   createOutageStore,
   createRejectionStore,
   createStateStore,
@@ -52,7 +53,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   const archive = createDeliveryArchive(redis)
   const notices = createNotices({
     ...base,
-    subscriptions,
+    matching: createMatching(redis, installation.verify),
     outages: createOutageStore(redis),
     parkedLimits: createLimitNotices(redis, 'parked'),
     heldLimits: createLimitNotices(redis, 'held'),

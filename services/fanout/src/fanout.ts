@@ -1,6 +1,6 @@
 import { backlogQueues, eventQueues, serviceTopology } from '@switchhook/messaging'
 import { openBacking, type Running, type Service } from '@switchhook/service'
-import { createDeliveryLog, createJournal, createSubscriptionStore, type LoggedEvent } from '@switchhook/store'
+import { createDeliveryLog, createJournal, createMatching, type LoggedEvent } from '@switchhook/store'
 import type { FanoutConfig } from './config.ts'
 import { createLogBuffer } from './delivery-log/log-buffer.ts'
 import { createFanoutMeter, createIntakeMeter, createLogMeter } from './events/fanout-meter.ts'
@@ -17,7 +17,7 @@ export async function startFanout(service: Service<FanoutConfig>): Promise<Runni
       serviceTopology([], { deliveryShards: config.DELIVERY_SHARDS, eventShards: shards, others: backlogQueues }),
   })
   const { redis, broker, installation, consume, readiness, shards: eventShards } = backing
-  const subscriptions = createSubscriptionStore(redis, installation.verify)
+  const matching = createMatching(redis, installation.verify)
   const deliveryLog = createDeliveryLog(redis, {
     size: config.DELIVERY_LOG_SIZE,
     retentionMs: config.DELIVERY_LOG_RETENTION,
@@ -40,7 +40,7 @@ export async function startFanout(service: Service<FanoutConfig>): Promise<Runni
   shutdown.defer('delivery log', () => logBuffer.close())
   const countFannedOut = createFanoutMeter(metrics)
   const handle = createHandleEvent({
-    matching: ({ tenant, eventType, data, revision }) => subscriptions.matching(tenant, eventType, data, revision),
+    matching: ({ tenant, eventType, data, revision }) => matching(tenant, eventType, data, revision),
     now: () => new Date(),
     fannedOut: (event, tookMs) => {
       if (isLogOn || config.EVENT_JOURNAL_SIZE > 0) logBuffer.add(event)

@@ -1,6 +1,6 @@
 import { type Attempt, parseSubscriptionId, type SubscriptionId, type Tenant } from '@switchhook/contracts'
 import { type ListedDelivery, readListed } from '../deliveries/listed-delivery.ts'
-import { isParked, type ParkedEntry, toEntry } from '../deliveries/parked-index.ts'
+import { isParked, type ParkedEntry, toEntry } from '../deliveries/parked-list.ts'
 import { bodyKey, parkedKey, parkingSubscriptionsKey, subscriptionsKey } from '../keys.ts'
 import {
   collectPage,

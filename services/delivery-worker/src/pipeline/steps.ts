@@ -14,7 +14,7 @@ import { type At, type Result, type ToSettle, withheld } from './progress.ts'
 
 /** What the steps need. Each names its part. */
 export interface StepDeps extends Clocks {
-  readonly deliveries: Pick<DeliveryStore, 'isSettled' | 'settle' | 'park'>
+  readonly deliveries: Pick<DeliveryStore, 'isSettled' | 'settle' | 'park' | 'hold'>
   readonly admit: Admit
   readonly breaker: Pick<Breaker, 'claimProbe' | 'giveUpProbe' | 'isFailing'>
   readonly post: PostUnderLease
@@ -165,11 +165,23 @@ export async function settle(
 ): Promise<At<'settled'>> {
   const { result, decision, settlement } = at
   const { delivery, attempt, outcome, before } = result
-  const { kind, excess = [] } =
-    settlement.state === 'parked'
-      ? await deliveries.park(delivery, attempt, settlement.reason, settlement.cause)
-      : await deliveries.settle(delivery, attempt, settlement)
+  const { kind, excess = [] } = await write(deliveries, result, settlement)
   listener.concluded(delivery, attempt, decision, outcome)
   const written = kind === 'written' && { written: { decision, excess } }
   return { kind: 'settled', delivery, rejected: before?.rejected, result, ...written }
+}
+
+async function write(
+  deliveries: StepDeps['deliveries'],
+  { delivery, attempt }: Result,
+  settlement: ToSettle,
+): Promise<Awaited<ReturnType<DeliveryStore['hold']>>> {
+  switch (settlement.state) {
+    case 'parked':
+      return await deliveries.park(delivery, attempt, settlement.reason, settlement.cause)
+    case 'held':
+      return await deliveries.hold(delivery, attempt, settlement)
+    default:
+      return await deliveries.settle(delivery, attempt, settlement)
+  }
 }

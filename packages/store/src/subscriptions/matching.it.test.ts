@@ -4,8 +4,9 @@ import { aSubscription, type TestRedis, useRedis } from '@switchhook/testkit'
 import fc from 'fast-check'
 import { revisionKey, subscriptionChangesKey, subscriptionsKey } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
+import { createMatching } from './matching.ts'
 import { matchOf } from './subscription-index.ts'
-import { createSubscriptionStore, type SubscriptionStore } from './subscription-store.ts'
+import { createSubscriptionStore } from './subscription-store.ts'
 
 const TENANT = 'acme'
 const LARGE = 100_000
@@ -38,18 +39,18 @@ const change = fc.record({
 test('a match equals the plain filter with any page size', async () => {
   const limits = {
     changes: fc.constantFrom({ fromSubscriptions: 0, most: 2 }, { fromSubscriptions: 3, most: 100 }),
-    follower: fc.constantFrom({ mostEntries: 1_000, pageSize: 1 }, { mostEntries: 1, pageSize: 1_000 }),
+    matching: fc.constantFrom({ mostEntries: 1_000, pageSize: 1 }, { mostEntries: 1, pageSize: 1_000 }),
   }
   await fc.assert(
     fc.asyncProperty(fc.record(limits), fc.array(change, { maxLength: 30 }), async (chosen, changes) => {
       await server.flush()
-      const api = createSubscriptionStore(other, undefined, chosen)
-      const fanout = createSubscriptionStore(redis, undefined, chosen)
+      const api = createSubscriptionStore(other, undefined, { changes: chosen.changes })
+      const matching = createMatching(redis, undefined, chosen.matching)
       const there: Subscription[] = []
       const compare = async (): Promise<void> => {
         for (const eventType of EVENT_TYPES) {
           const expected = there.filter((each) => receives(each, eventType))
-          const found = await fanout.matching(TENANT, eventType)
+          const found = await matching(TENANT, eventType)
           expect(found.toSorted(byId)).toEqual(expected.map(matchOf).toSorted(byId))
         }
       }
@@ -73,31 +74,30 @@ test('a match equals the plain filter with any page size', async () => {
 })
 
 test('while subscriptions change, every match includes the writes that ended before it', async () => {
-  const limits = { changes: { fromSubscriptions: 0, most: 50 }, follower: { mostEntries: 1_000, pageSize: 3 } }
-  const api = createSubscriptionStore(other, undefined, limits)
-  const fanout = createSubscriptionStore(redis, undefined, limits)
+  const api = createSubscriptionStore(other, undefined, { changes: { fromSubscriptions: 0, most: 50 } })
+  const matching = createMatching(redis, undefined, { mostEntries: 1_000, pageSize: 3 })
   const created = Array.from({ length: 200 }, () => subscription())
   const isMatched = async ({ id }: Subscription): Promise<boolean> =>
-    (await fanout.matching(TENANT, 'call.status')).some((found) => found.id === id)
+    (await matching(TENANT, 'call.status')).some((found) => found.id === id)
   const matches: Promise<boolean>[] = []
   for (const each of created) {
     await api.create(each)
     matches.push(isMatched(each))
   }
   expect(await Promise.all(matches)).toEqual(created.map(() => true))
-  expect(await fanout.matching(TENANT, 'call.status')).toHaveLength(200)
+  expect(await matching(TENANT, 'call.status')).toHaveLength(200)
 })
 
 test('the matches of one tick read the revision once', async () => {
-  const store = createSubscriptionStore(redis)
-  await store.create(subscription())
-  await store.matching(TENANT, 'call.status')
+  const matching = createMatching(redis)
+  await createSubscriptionStore(redis).create(subscription())
+  await matching(TENANT, 'call.status')
   const gets = async () => {
     const stats = await redis[run]((commands) => commands.info('commandstats'))
     return Number(/cmdstat_get:calls=(\d+)/.exec(stats)?.[1] ?? 0)
   }
   const before = await gets()
-  await Promise.all(Array.from({ length: 50 }, () => store.matching(TENANT, 'call.status')))
+  await Promise.all(Array.from({ length: 50 }, () => matching(TENANT, 'call.status')))
   expect(await gets()).toBe(before + 1)
 })
 
@@ -114,10 +114,10 @@ test('the list of changes is bounded, and a small tenant has none', async () => 
 })
 
 describe(`a tenant with ${LARGE} subscriptions, of which 10 match calls`, () => {
-  let store: SubscriptionStore
+  let matching: ReturnType<typeof createMatching>
 
   beforeEach(async () => {
-    store = createSubscriptionStore(redis)
+    matching = createMatching(redis)
     const all = Array.from({ length: LARGE }, (_, n) =>
       subscription({ eventTypes: [n % (LARGE / 10) === 0 ? 'call.status' : 'agent.status'] }),
     )
@@ -129,12 +129,12 @@ describe(`a tenant with ${LARGE} subscriptions, of which 10 match calls`, () => 
   })
 
   test('is read in pages once, and a change costs one subscription', async () => {
-    expect(await store.matching(TENANT, 'call.status')).toHaveLength(10)
+    expect(await matching(TENANT, 'call.status')).toHaveLength(10)
     const afterFirst = await reads()
     const created = subscription()
-    await store.create(created)
+    await createSubscriptionStore(redis).create(created)
     const written = await reads()
-    const found = await store.matching(TENANT, 'call.status')
+    const found = await matching(TENANT, 'call.status')
     expect(found).toHaveLength(11)
     expect(found).toContainEqual(expect.objectContaining({ id: created.id }))
     const afterChange = await reads()
@@ -148,7 +148,7 @@ describe(`a tenant with ${LARGE} subscriptions, of which 10 match calls`, () => 
     const events = 2_000
     const costUs = async (tenant: string): Promise<number> => {
       const before = process.cpuUsage()
-      for (let n = 0; n < events; n++) await store.matching(tenant, 'call.status')
+      for (let n = 0; n < events; n++) await matching(tenant, 'call.status')
       const { user, system } = process.cpuUsage(before)
       return (user + system) / events
     }
@@ -161,9 +161,9 @@ describe(`a tenant with ${LARGE} subscriptions, of which 10 match calls`, () => 
 })
 
 test('an event of a known revision reads nothing, and one of another revision sees the change', async () => {
-  const store = createSubscriptionStore(redis)
+  const [store, matching] = [createSubscriptionStore(redis), createMatching(redis)]
   const revisionNow = async () => (await redis[run]((commands) => commands.get(revisionKey(TENANT)))) ?? ''
-  const matched = async (revision: string) => (await store.matching(TENANT, 'call.status', undefined, revision)).length
+  const matched = async (revision: string) => (await matching(TENANT, 'call.status', undefined, revision)).length
   await store.create(subscription())
   const first = await revisionNow()
   expect(await matched(first)).toBe(1)

@@ -1,6 +1,6 @@
 import type { Commands } from '../redis/commands.ts'
 import { type Redis, run } from '../redis/redis.ts'
-import { createSubscriptionFollower } from './subscription-follower.ts'
+import { createMatching } from './matching.ts'
 
 test('in a cluster, a primary that is away fails its own tenants only', async () => {
   const read = async <Reply>(key: string, reply: Reply): Promise<Reply> => {
@@ -13,7 +13,7 @@ test('in a cluster, a primary that is away fails its own tenants only', async ()
     hscan: (key: string) => read(key, ['0', []]),
   } as unknown as Commands
   const redis: Pick<Redis, typeof run | 'mayMixTags'> = { mayMixTags: () => false, [run]: (action) => action(commands) }
-  const upToDate = createSubscriptionFollower(redis as Redis, async () => {})
-  const results = await Promise.allSettled(['one', 'away', 'two'].map((tenant) => upToDate(tenant)))
+  const matching = createMatching(redis as Redis)
+  const results = await Promise.allSettled(['one', 'away', 'two'].map((tenant) => matching(tenant, 'call.status')))
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
 })
