@@ -12,9 +12,8 @@ import { type ConsumeOptions, type ConsumerTiming, TIMING } from './consuming/co
 import { type Consumer, QueueConsumer } from './consuming/consumer.ts'
 import { type Link, openLink } from './link/link.ts'
 import { type BrokerAddress, type Session, toError } from './link/session.ts'
-import type { OutgoingMessage, Route } from './message/outgoing-message.ts'
-import type { PackedDelivery } from './packets/delivery-packet.ts'
-import type { SingleEvent } from './packets/event-packet.ts'
+import type { OutgoingMessage, Route } from './message/message.ts'
+import type { PackedDelivery, SingleEvent } from './packets/packet.ts'
 import {
   aloneMessage,
   deliveryMessage,

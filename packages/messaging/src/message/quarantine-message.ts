@@ -1,6 +1,6 @@
 import type { Message } from 'amqplib'
 import { DELIVERY_EXCHANGE, Queue } from '../topology/topology.ts'
-import type { OutgoingMessage } from './outgoing-message.ts'
+import type { OutgoingMessage } from './message.ts'
 
 const REASON = 'sh-quarantine-reason'
 const AT = 'sh-quarantine-at'

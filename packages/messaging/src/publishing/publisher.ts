@@ -2,8 +2,8 @@ import { type Deadline, startDeadline } from '@switchhook/runtime'
 import { type ConfirmChannel, IllegalOperationError } from 'amqplib'
 import { type BrokerMeter, NO_METER } from '../broker-meter.ts'
 import { type Session, toError } from '../link/session.ts'
-import { NotStored, type OutgoingMessage, type Route } from '../message/outgoing-message.ts'
-import { createEventCopies } from './event-copies.ts'
+import { NotStored, type OutgoingMessage, type Route } from '../message/message.ts'
+import { createEventCopies } from './publish-event.ts'
 
 export interface PublisherOptions {
   /** Called when the broker blocks or unblocks this connection. */

@@ -1,7 +1,7 @@
 import { Unavailable } from '@switchhook/contracts'
 import type { Channel, GetMessage } from 'amqplib'
 import { type BrokerAddress, closeInTime, connectToAny, onOwnChannel, type Session } from '../link/session.ts'
-import type { IncomingMessage } from '../message/incoming-message.ts'
+import type { IncomingMessage } from '../message/message.ts'
 import { type Origin, originOf, releasedMessage } from '../message/quarantine-message.ts'
 import { createPublisher, type Publisher } from '../publishing/publisher.ts'
 import { assertTopology } from '../topology/assert-topology.ts'
