@@ -14,6 +14,7 @@ export {
   compileSchema,
   escapeToken,
   type Fault,
+  objectSchema,
   settableNames,
   UNKNOWN_FIELD,
   type Validation,
@@ -23,11 +24,12 @@ export * from './events/agent-status-schema.ts'
 export * from './events/call.ts'
 export * from './events/call-status-schema.ts'
 export {
-  EVENT_TYPES,
   type Envelope,
+  EVENT_TYPES,
   type EventType,
   envelopesOf,
   eventText,
+  isNotice,
   occurredAfter,
   type PlatformEvent,
   parseEvent,
@@ -39,9 +41,9 @@ export {
 } from './events/event.ts'
 export { describeEventTypes, EVENT_CATALOGUE } from './events/event-catalogue.ts'
 export * from './events/event-subject.ts'
-export * from './events/notice.ts'
+export { type NoticeData, withoutQuery } from './events/notice-schemas.ts'
 export * from './events/outcome.ts'
-export { type GuidOf, numberedSchema, objectSchema } from './events/schema-parts.ts'
+export { type GuidOf, numberedSchema } from './events/schema-parts.ts'
 export * from './ids.ts'
 export * from './installation.ts'
 export * from './subscriptions/filter/explain-filter.ts'

@@ -1,6 +1,5 @@
 import { CallState } from '../events/call.ts'
-import type { Envelope } from '../events/event.ts'
-import { isNotice } from '../events/notice.ts'
+import { type Envelope, isNotice } from '../events/event.ts'
 import { filteredFields, passesFilter } from '../subscriptions/filter/filter.ts'
 import { receives, type Subscription } from '../subscriptions/subscription.ts'
 import type { Delivery } from './delivery.ts'

@@ -45,6 +45,10 @@ export function compileSchema<T>(schema: AnySchemaObject): (value: unknown) => V
   }
 }
 
+/** JSON Schema of an object. Every property is required. */
+export const objectSchema = <const Properties extends object>(properties: Properties) =>
+  ({ type: 'object', required: Object.keys(properties), properties }) as const
+
 /**
  * In characters, of the paths of all errors together. A path has the names around it, however long they are: 64 KB of JSON
  * can have 100 MB of paths. V8 hashes a text of over 16 KB by its length alone, so a map of them takes 30 s.

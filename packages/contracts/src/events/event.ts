@@ -1,6 +1,5 @@
-import { compileSchema, type Validation } from '../errors/validator.ts'
+import { compileSchema, objectSchema, type Validation } from '../errors/validator.ts'
 import { type DeliveryId, type EventId, parseEventId, type Tenant } from '../ids.ts'
-import { objectSchema } from './schema-parts.ts'
 
 /**
  * The event types that a client can subscribe to (specification, "Subscribing and event types"). `webhook.…` events are
@@ -17,6 +16,9 @@ export const EVENT_TYPES = [
 ] as const
 
 export type EventType = (typeof EVENT_TYPES)[number]
+
+/** Whether an event is about the delivery engine itself. Deliveries of such events never cause further notices. */
+export const isNotice = (eventType: string): boolean => eventType.startsWith('webhook.')
 
 /**
  * A message on the exchange `switchhook.events`: something that happened in the contact center. The exchange is a public

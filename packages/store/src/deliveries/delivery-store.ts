@@ -5,8 +5,7 @@ import { type Continuation, type MessageIdentity, viewOf } from './delivery-reco
 import { createHeldList, type HeldExcess } from './held-list.ts'
 import { createHeldLooks } from './held-looks.ts'
 import { heldMessageOf, parseHeldMessage } from './held-message.ts'
-import { createLedger } from './ledger.ts'
-import type { DeliveryRetention } from './lifetimes.ts'
+import { createLedger, type DeliveryRetention } from './ledger.ts'
 import { createParkedList, type ParkedLimits } from './parked-list.ts'
 
 /**

@@ -1,10 +1,11 @@
-import type { Attempt, Delivery } from '@switchhook/contracts'
+import type { Attempt, Delivery, ScheduleOf } from '@switchhook/contracts'
 import { bodyKey, heldMessageKey, ledgerKey, recordKey } from '../keys.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
 import { oncePerTick, stringsPerTick } from '../redis/shared-reads.ts'
 import {
   attemptLine,
   type Continuation,
+  type DeliveryState,
   isSettledBy,
   LEDGER_BYTES,
   type Ledger,
@@ -17,7 +18,6 @@ import {
   viewJson,
   viewOf,
 } from './delivery-record.ts'
-import { createLifetimes, type DeliveryRetention } from './lifetimes.ts'
 
 /** The result of a slot after which the delivery is over, or goes on with a message of the broker. */
 export type Settlement =
@@ -26,7 +26,7 @@ export type Settlement =
   | { readonly state: 'waiting'; readonly nextAttemptAt: string; readonly next: Continuation }
 
 /** `already`: nothing was written, because the ledger settles the message: by a copy, or by an earlier call whose reply was lost. */
-interface Written {
+export interface Written {
   readonly kind: 'written' | 'already'
   /** The ledger that was replaced, or that settles the message. */
   readonly found: Ledger | undefined
@@ -43,7 +43,11 @@ function ledgerIn(stored: string, key: string): Ledger | undefined {
  * The ledger, as the worker reads and writes it. It makes repeated messages harmless.
  * @param unpark takes a delivery that was acknowledged after all from the list of parked ones
  */
-export function createLedger(redis: Redis, retention: DeliveryRetention, unpark: (delivery: Delivery) => Promise<void>) {
+export function createLedger(
+  redis: Redis,
+  retention: DeliveryRetention,
+  unpark: (delivery: Delivery) => Promise<void>,
+) {
   const lifetimes = createLifetimes(retention)
 
   /**
@@ -144,6 +148,49 @@ export function createLedger(redis: Redis, retention: DeliveryRetention, unpark:
       const { kind, found } = await write(delivery, attempt, view, { next })
       if (kind === 'written' && found?.state === 'parked') await unpark(delivery)
       return { kind }
+    },
+  }
+}
+
+/** How long a record is kept after its last change. */
+export interface DeliveryRetention {
+  /** Acknowledged, withdrawn and expired deliveries. */
+  readonly settledRetentionMs: number
+  readonly parkedRetentionMs: number
+  /** A waiting delivery is kept for longer than its schedule takes. Absent: a copy waits in the broker for a moment. */
+  readonly scheduleOf?: ScheduleOf
+}
+
+/** Time beyond the schedule, for an outage in which a waiting delivery cannot be consumed. */
+const OUTAGE_SLACK_MS = 7 * 86_400_000
+/** How long after its wait a copy may still arrive, because the broker or the workers were away. */
+const COPY_SLACK_MS = 3_600_000
+
+/**
+ * What of a delivery expires when. Pure. Body and held message expire with the record.
+ *
+ * | what | kept after its last write |
+ * | --- | --- |
+ * | record, `waiting` | all waits of its schedule, and 7 days |
+ * | record, `parked` or `held` | `parkedRetentionMs`; from the release by a limit, `settledRetentionMs` |
+ * | record, other states | `settledRetentionMs` |
+ * | ledger of a run that ended, apart from the record | the longest wait of a copy, and an hour; 0 if the record certainly lasts longer |
+ */
+export function createLifetimes(retention: DeliveryRetention) {
+  const { settledRetentionMs, parkedRetentionMs, scheduleOf = () => ({ waitsMs: [], cooldownMs: 0 }) } = retention
+  const leastKeptMs = Math.min(settledRetentionMs, parkedRetentionMs)
+  return {
+    recordMs(message: MessageIdentity, state: DeliveryState): number {
+      if (state === 'waiting') return scheduleOf(message).waitsMs.reduce((sum, waitMs) => sum + waitMs, OUTAGE_SLACK_MS)
+      return state === 'parked' || state === 'held' ? parkedRetentionMs : settledRetentionMs
+    },
+    /** @param hasRecord false: if the message is the first one, only copies of it exist, which wait for its first retry at most */
+    ledgerMs(message: MessageIdentity, hasRecord: boolean): number {
+      const { waitsMs, cooldownMs } = scheduleOf(message)
+      const isAlone = !hasRecord && message.run === 1 && message.slot === 0
+      // The last slot is postponed by a cool-down or any wait.
+      const waitMs = isAlone ? (waitsMs[0] ?? cooldownMs) : Math.max(cooldownMs, ...waitsMs)
+      return waitMs > leastKeptMs / 2 ? waitMs + COPY_SLACK_MS : 0
     },
   }
 }
