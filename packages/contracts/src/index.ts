@@ -8,7 +8,6 @@ export * from './deliveries/retry-schedule.ts'
 export { signedAtMs, type Trial, withTrial } from './deliveries/trial.ts'
 export * from './description/describe-events.ts'
 export * from './errors/failure.ts'
-export * from './errors/problem.ts'
 export * from './errors/unavailable.ts'
 export {
   compileSchema,
