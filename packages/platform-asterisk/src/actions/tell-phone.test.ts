@@ -1,5 +1,5 @@
 import { NotAnswered } from '@switchhook/runtime'
-import { tellTransfer } from './tell-transfer.ts'
+import { tellTransfer } from './tell-phone.ts'
 
 /** @param read Asterisk's answer to the question that waits for the phone's requests */
 async function told(read: () => Promise<{ status: number; body: unknown }>) {
