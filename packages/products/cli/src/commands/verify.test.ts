@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { verifyPost } from './verify-post.ts'
+import { verifyPost } from './verify.ts'
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 const OTHER = `whsec_${Buffer.alloc(32, 8).toString('base64')}`

@@ -1,4 +1,5 @@
-import { usage } from '../exit.ts'
+import type { Schemas } from '@switchhook/client'
+import { usage } from './failure.ts'
 
 const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
@@ -21,3 +22,24 @@ export function countOf(text: string, option: string): number {
   if (!/^[1-9]\d{0,6}$/.test(text)) throw usage(`${option} must be a whole number above 0, not "${text}".`)
   return Number(text)
 }
+
+const DEFAULT_LIMIT = 50
+
+export const LIMIT = ['--limit <count>', `at most so many (default ${DEFAULT_LIMIT})`] as const
+
+export const limitOf = ({ limit }: { readonly limit?: string }): number =>
+  limit === undefined ? DEFAULT_LIMIT : countOf(limit, '--limit')
+
+/** The first items of a list, over its pages. */
+export async function take<T>(items: AsyncIterable<T>, most: number): Promise<T[]> {
+  const taken: T[] = []
+  for await (const item of items) {
+    taken.push(item)
+    if (taken.length === most) break
+  }
+  return taken
+}
+
+/** The types of a list with commas. The API names those that exist if one is misspelt. */
+export const typesIn = (text: string): Schemas['SubscribedType'][] =>
+  text.split(',').map((type) => type.trim()) as Schemas['SubscribedType'][]

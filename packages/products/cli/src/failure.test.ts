@@ -1,6 +1,5 @@
 import { NoAnswer, SignInFailed, SwitchhookError } from '@switchhook/client'
-import { CliError, Exit } from './exit.ts'
-import { reportOf } from './failure-report.ts'
+import { CliError, Exit, reportOf } from './failure.ts'
 
 const refused = (status: number, code: string, more: object = {}): SwitchhookError =>
   new SwitchhookError({ type: '', title: 'Refused', status, code, requestId: 'r-1', ...more } as never)

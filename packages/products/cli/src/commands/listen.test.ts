@@ -1,4 +1,4 @@
-import { targetOf } from './target.ts'
+import { targetOf } from '../commands/listen.ts'
 
 test.each([
   ['3000', 'http://localhost:3000/'],

@@ -1,4 +1,4 @@
-import { countOf, durationMs, momentOf } from './read-time.ts'
+import { countOf, durationMs, momentOf } from './options.ts'
 
 test.each([
   ['90s', 90_000],

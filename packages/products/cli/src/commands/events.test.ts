@@ -1,6 +1,6 @@
 import type { StreamMessage } from '@switchhook/client'
-import { plain } from '../output/style.ts'
-import { describeMessage } from './describe-message.ts'
+import { plain } from '../output/output.ts'
+import { describeMessage } from './events.ts'
 
 const EVENT = { eventId: 'e-1', occurredAt: '2026-11-23T15:00:00.123Z', subscriptions: [], subscriptionCount: 1 }
 const event = (eventType: string, data: object | null): StreamMessage =>
