@@ -24,3 +24,6 @@ const NOTHING = { attempts: 0, acknowledged: 0, byOutcome: {}, parked: 0, expire
 /** The estimate of a percentile can lie above the deadline (undefined: not known); no attempt takes longer. */
 export const answerTimeMs = (estimateMs: number, deadlineMs: number | undefined): number =>
   Math.min(estimateMs, deadlineMs ?? estimateMs)
+
+export const sumOf = <Name extends string>(items: readonly Readonly<Record<Name, number>>[], name: Name): number =>
+  items.reduce((sum, item) => sum + item[name], 0)

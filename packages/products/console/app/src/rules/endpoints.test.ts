@@ -1,5 +1,5 @@
 import type { Health, ParkedGroup, Recovery, SummaryItem } from '../api/model.ts'
-import { attentionOf } from './attention.ts'
+import { attentionOf } from './endpoints.ts'
 
 const HEALTHY: Health = {
   state: 'closed',

@@ -1,5 +1,5 @@
 import type { StatisticsPoint } from '../api/model.ts'
-import { answerTimeMs, fillPoints } from './fill-points.ts'
+import { answerTimeMs, fillPoints } from './statistics.ts'
 
 const point = (at: string, attempts: number): StatisticsPoint => ({
   at,
