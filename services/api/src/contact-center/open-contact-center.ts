@@ -1,6 +1,5 @@
 import type { CallId } from '@switchhook/contracts'
-import type { Platform } from '@switchhook/platform'
-import type { LinkState } from '@switchhook/platform-asterisk'
+import type { LinkState, Platform } from '@switchhook/platform'
 import type { Simulator } from '@switchhook/platform-simulator'
 import type { Metrics } from '@switchhook/runtime'
 import type { Base } from '../base.ts'
