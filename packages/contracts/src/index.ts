@@ -1,5 +1,6 @@
 export * from './deliveries/delivery.ts'
 export * from './deliveries/delivery-headers.ts'
+export * from './deliveries/delivery-state.ts'
 export * from './deliveries/first-delivery.ts'
 export * from './deliveries/is-sent.ts'
 export * from './deliveries/outcome-batch.ts'

@@ -9,7 +9,7 @@ export { type CoolDownPeriod, createCoolDownHistory } from './breaker/cool-down-
 export { createOutageStore, type Outage, type OutageStore } from './breaker/outage-store.ts'
 export { createRejectionStore, type RejectionStore, type Rejections } from './breaker/rejection-store.ts'
 export * from './deliveries/delivery-archive.ts'
-export { DELIVERY_STATES, type DeliveryRecord, type DeliveryState } from './deliveries/delivery-record.ts'
+export type { DeliveryRecord } from './deliveries/delivery-record.ts'
 export { createDeliveryStore, type DeliveryStore, type Holding } from './deliveries/delivery-store.ts'
 export type { HeldExcess } from './deliveries/held-list.ts'
 export { createHeldLooks, type HeldLook, type HeldLooks } from './deliveries/held-looks.ts'

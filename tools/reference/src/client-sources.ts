@@ -39,7 +39,12 @@ function numbersText(): string {
     isEnum(table) ? [declarationOf(name, table)] : [],
   )
   const types = declarationOf('EVENT_TYPES', contracts.EVENT_TYPES)
-  return [...tables, `/** The event types that this version of the client knows. */\n${types}`].join('\n')
+  const states = declarationOf('DELIVERY_STATES', contracts.DELIVERY_STATES)
+  return [
+    ...tables,
+    `/** The event types that this version of the client knows. */\n${types}`,
+    `/** The states of a delivery that this version of the client knows. */\n${states}`,
+  ].join('\n')
 }
 
 /** A constant as the formatter writes it: on one line if it fits. */

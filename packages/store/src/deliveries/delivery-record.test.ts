@@ -1,6 +1,5 @@
-import { newEventId, newSubscriptionId } from '@switchhook/contracts'
+import { type DeliveryState, newEventId, newSubscriptionId } from '@switchhook/contracts'
 import {
-  type DeliveryState,
   isSettledBy,
   LEDGER_BYTES,
   type Ledger,

@@ -1,8 +1,11 @@
-import type { Attempt, Delivery, ParkedCause, ParkedReason } from '@switchhook/contracts'
-
-/** As people see a delivery. `held`: it is due, and is kept in Redis because its subscription is paused or received. */
-export const DELIVERY_STATES = ['pending', 'waiting', 'held', 'acknowledged', 'parked', 'withdrawn', 'expired'] as const
-export type DeliveryState = (typeof DELIVERY_STATES)[number]
+import {
+  type Attempt,
+  type Delivery,
+  type DeliveryState,
+  factsOfState,
+  type ParkedCause,
+  type ParkedReason,
+} from '@switchhook/contracts'
 
 /** The state of a delivery, once its first slot is settled or it was announced. Without what only its messages carry. */
 export interface DeliveryRecord
@@ -169,8 +172,8 @@ export function viewJson(record: View): string {
 
 /** The ledger of a view. While the delivery goes on, the view names its next slot, and the ledger the one before. */
 export function ledgerOf({ run, slot, state, attempt }: View, next?: Continuation): Ledger {
-  const goesOn = state === 'pending' || state === 'waiting' || state === 'held'
-  return { run, settledSlot: goesOn ? slot - 1 : slot, state: state === 'held' ? 'waiting' : state, attempt, next }
+  const isOver = factsOfState(state).next === 'none'
+  return { run, settledSlot: isOver ? slot : slot - 1, state: state === 'held' ? 'waiting' : state, attempt, next }
 }
 
 /** The view of a delivery after one of its slots ended in `outcome.state`. */

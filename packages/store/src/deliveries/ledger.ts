@@ -1,11 +1,10 @@
-import type { Attempt, Delivery, ScheduleOf } from '@switchhook/contracts'
+import { type Attempt, type Delivery, type DeliveryState, factsOfState, type ScheduleOf } from '@switchhook/contracts'
 import { bodyKey, heldMessageKey, ledgerKey, recordKey } from '../keys.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
 import { oncePerTick, stringsPerTick } from '../redis/shared-reads.ts'
 import {
   attemptLine,
   type Continuation,
-  type DeliveryState,
   isSettledBy,
   LEDGER_BYTES,
   type Ledger,
@@ -181,8 +180,9 @@ export function createLifetimes(retention: DeliveryRetention) {
   const leastKeptMs = Math.min(settledRetentionMs, parkedRetentionMs)
   return {
     recordMs(message: MessageIdentity, state: DeliveryState): number {
-      if (state === 'waiting') return scheduleOf(message).waitsMs.reduce((sum, waitMs) => sum + waitMs, OUTAGE_SLACK_MS)
-      return state === 'parked' || state === 'held' ? parkedRetentionMs : settledRetentionMs
+      const { kept } = factsOfState(state)
+      if (kept === 'schedule') return scheduleOf(message).waitsMs.reduce((sum, waitMs) => sum + waitMs, OUTAGE_SLACK_MS)
+      return kept === 'parked' ? parkedRetentionMs : settledRetentionMs
     },
     /** @param hasRecord false: if the message is the first one, only copies of it exist, which wait for its first retry at most */
     ledgerMs(message: MessageIdentity, hasRecord: boolean): number {

@@ -1,5 +1,4 @@
-import type { Attempt, Delivery, EventSubject, Tenant } from '@switchhook/contracts'
-import type { DeliveryState } from '../deliveries/delivery-record.ts'
+import type { Attempt, Delivery, DeliveryState, EventSubject, Tenant } from '@switchhook/contracts'
 import { attemptsKey, listeningKey } from '../keys.ts'
 import { pipeline, type Redis, run } from '../redis/redis.ts'
 

@@ -1,6 +1,6 @@
 import { type Attempt, type Delivery, type Envelope, subjectOf, type Tenant } from '@switchhook/contracts'
 import { createBatch, type Logger } from '@switchhook/runtime'
-import type { DeliveryState, LiveAttempt, LiveAttemptStore } from '@switchhook/store'
+import type { LiveAttempt, LiveAttemptStore } from '@switchhook/store'
 import type { Decision } from '../policy/decide.ts'
 import type { Concluded } from './listener.ts'
 
@@ -59,7 +59,7 @@ export function liveAttemptOf(delivery: Delivery, made: Attempt, decision: Decis
   return { ...ids, attempt, at, outcome, status, durationMs, state }
 }
 
-const STATES: Readonly<Record<Decision['kind'], DeliveryState>> = {
+const STATES: Readonly<Record<Decision['kind'], LiveAttempt['state']>> = {
   acknowledged: 'acknowledged',
   withdrawn: 'withdrawn',
   expired: 'expired',

@@ -1,4 +1,4 @@
-import { NoAnswer, type Schemas, SwitchhookError } from '@switchhook/client'
+import { DELIVERY_STATES, NoAnswer, type Schemas, SwitchhookError } from '@switchhook/client'
 import { type Context, command, type Group, given } from '../command.ts'
 import { LIMIT, limitOf, take } from '../options.ts'
 import { moment, outcome, toneOf } from '../output/words.ts'
@@ -9,7 +9,7 @@ const list = command({
   name: 'list',
   summary: 'list deliveries, the latest first',
   options: [
-    ['--state <state>', 'pending, waiting, held, acknowledged, parked, withdrawn or expired'],
+    ['--state <state>', DELIVERY_STATES.join(', ')],
     ['--subscription <id>', 'only of this subscription'],
     ['--call <id>', 'only of this call'],
     ['--agent <uri>', 'only of this agent'],

@@ -97,3 +97,14 @@ export const EVENT_TYPES = [
   'webhook.parked.limit',
   'webhook.held.limit'
 ] as const
+
+/** The states of a delivery that this version of the client knows. */
+export const DELIVERY_STATES = [
+  'pending',
+  'waiting',
+  'held',
+  'acknowledged',
+  'parked',
+  'withdrawn',
+  'expired'
+] as const

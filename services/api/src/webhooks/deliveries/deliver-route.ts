@@ -1,5 +1,5 @@
-import { AppError, deliveryIdOf, isGuid, parseEventId } from '@switchhook/contracts'
-import { DELIVERY_STATES, type DeliveryState } from '@switchhook/store'
+import { AppError, DELIVERY_STATES, deliveryIdOf, isGuid, parseEventId } from '@switchhook/contracts'
+import type { DeliveryRecord } from '@switchhook/store'
 import { acts, type RouteOf } from '../../http/route.ts'
 import { choice, completeComponent, completeObject, component, type ValueOf } from '../../http/schema.ts'
 import { findSubscription } from '../subscriptions/subscription-routes.ts'
@@ -59,7 +59,10 @@ export const deliverEvent: RouteOf<RedeliverDeps, ValueOf<typeof requestSchema>>
     const { id: subscriptionId } = subscription
     const deliveryId = deliveryIdOf(eventId, subscriptionId)
     const requestId = isKeyed ? idFor('delivery') : undefined
-    const accepted = (state: DeliveryState) => ({ status: 202, body: { deliveryId, eventId, subscriptionId, state } })
+    const accepted = (state: DeliveryRecord['state']) => ({
+      status: 202,
+      body: { deliveryId, eventId, subscriptionId, state },
+    })
 
     const record = await deliveries.find(deliveryId)
     if (record !== undefined) return accepted((await redeliver(deps, record, requestId)).state)

@@ -1,5 +1,5 @@
-import { EVENT_TYPES, type EventId, type EventSubject, type ParkedReason } from '@switchhook/contracts'
-import { DELIVERY_STATES, type ListedDelivery } from '@switchhook/store'
+import { DELIVERY_STATES, EVENT_TYPES, type EventId, type EventSubject, type ParkedReason } from '@switchhook/contracts'
+import type { ListedDelivery } from '@switchhook/store'
 import { choice, moment, pageParameters, type QueryOf } from '../../http/schema.ts'
 import { eventIdSchema } from './delivery-schema.ts'
 

@@ -1,12 +1,13 @@
 import {
   type Attempt,
+  DELIVERY_STATES,
   type Envelope,
   EVENT_TYPES,
   PARKED_REASONS,
   parseExactly,
   UNREACHABLE_REASONS,
 } from '@switchhook/contracts'
-import { DELIVERY_STATES, type DeliveryRecord, type ListedDelivery } from '@switchhook/store'
+import type { DeliveryRecord, ListedDelivery } from '@switchhook/store'
 import {
   choice,
   completeComponent,

@@ -2,6 +2,7 @@ import {
   deliveryIdOf,
   type EventData,
   type EventId,
+  factsOfState,
   parseExactly,
   type Subscription,
   type SubscriptionId,
@@ -101,8 +102,8 @@ export async function explainDeliveries(
   async function explainTo({ id, subscription }: Chosen, delivery: ListedDelivery | undefined) {
     const isRecipient = recipients.has(id)
     // The current health matters only while an attempt is still to be made.
-    const isStillToCome =
-      delivery === undefined ? isRecent && isRecipient : delivery.state === 'waiting' || delivery.state === 'pending'
+    const next = delivery && factsOfState(delivery.state).next
+    const isStillToCome = next === undefined ? isRecent && isRecipient : next === 'due' || next === 'scheduled'
     return explain({
       eventType,
       ...(data !== null && { data }),

@@ -103,7 +103,10 @@ function explainDelivery(delivery: ListedDelivery, facts: Facts): Explanation {
       ]
     default:
       // A newer worker may store a state that is not in the type.
-      return ['pending', `Its state is "${String(delivery.state)}", which this version of the api cannot explain yet.`]
+      return [
+        'pending',
+        `Its state is "${String(delivery.state satisfies never)}", which this version of the api cannot explain yet.`,
+      ]
   }
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { AppError, type Subscription } from '@switchhook/contracts'
+import { AppError, factsOfState, type Subscription } from '@switchhook/contracts'
 import type { DeliveryRecord, Sendable } from '@switchhook/store'
 import type { WebhookParts } from '../stores.ts'
 import { bodyFromJournal } from './event-body.ts'
@@ -73,4 +73,4 @@ const leased = (untilMs: number): string =>
 export const BUSY = 'Another request is sending this delivery now.'
 
 /** Its next attempt is about to be made or in progress. */
-const isDue = ({ state, isUnsent }: DeliveryRecord): boolean => state === 'pending' && isUnsent !== true
+const isDue = ({ state, isUnsent }: DeliveryRecord): boolean => factsOfState(state).next === 'due' && isUnsent !== true

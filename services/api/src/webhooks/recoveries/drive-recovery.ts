@@ -1,4 +1,4 @@
-import { hasLimits, isPaused, type Subscription, type Tenant } from '@switchhook/contracts'
+import { factsOfState, hasLimits, isPaused, type Subscription, type Tenant } from '@switchhook/contracts'
 import type { DueTimer } from '@switchhook/store'
 import type { Step, Transact } from '../../state/transact.ts'
 import { planStep } from './pace.ts'
@@ -104,8 +104,8 @@ export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact) {
    */
   async function unansweredMsOf({ sample }: Recovery, subscription: Subscription, nowMs: number) {
     if (sample === null) return null
-    const state = await deps.parked.stateOf({ deliveryId: sample.deliveryId, run: sample.run + 1 })
-    const isUnanswered = state === 'pending' || (state === 'held' && hasLimits(subscription))
+    const { next } = factsOfState(await deps.parked.stateOf({ deliveryId: sample.deliveryId, run: sample.run + 1 }))
+    const isUnanswered = next === 'due' || (next === 'held' && hasLimits(subscription))
     const unansweredMs = nowMs - sample.sentAtMs
     return isUnanswered && unansweredMs < SAMPLE_TIMEOUT_MS ? unansweredMs : null
   }

@@ -1,5 +1,6 @@
 import type { StreamMessage } from '@switchhook/client'
 import type { Explanation } from '../api/model.ts'
+import { progressOfVerdict } from './repair.ts'
 import { agentName, callState, duration, outcomePhrase, type Tone } from './words.ts'
 
 type Data = Readonly<Record<string, unknown>>
@@ -24,11 +25,9 @@ export function progressOf(explanations: readonly Pick<Explanation, 'verdict'>[]
   readonly tone: Tone
   readonly text: string
 } {
-  const count = (...verdicts: readonly Explanation['verdict'][]): number =>
-    explanations.filter(({ verdict }) => verdicts.includes(verdict)).length
-  const delivered = count('delivered')
-  const late = count('pending', 'waiting', 'held', 'cooling-down')
-  const parked = count('parked', 'withdrawn')
+  const count = (progress: ReturnType<typeof progressOfVerdict>): number =>
+    explanations.filter(({ verdict }) => progressOfVerdict(verdict) === progress).length
+  const [delivered, late, parked] = [count('delivered'), count('late'), count('parked')]
   const total = delivered + late + parked
   if (total === 0) return { tone: 'quiet', text: 'for no endpoint' }
   const tone = parked > 0 ? 'bad' : late > 0 ? 'warn' : 'good'

@@ -20,29 +20,40 @@ const repairBy = (action: Repair['action'], label: string): Repair => ({ action,
 
 const deliver = repairBy('deliver', 'Send now')
 
-/** How each verdict is shown, and its repair; null if nothing has to be or can be repaired. */
-const VERDICTS: Readonly<Record<Explanation['verdict'], { readonly tone: Tone; readonly repair: Repair | null }>> = {
-  delivered: { tone: 'good', repair: repairBy('redeliver', 'Send again') },
+interface Shown {
+  readonly tone: Tone
+  /** How far the event has come; null: it was not for the endpoint, or is not sent any more. */
+  readonly progress: 'delivered' | 'late' | 'parked' | null
+  /** Null if nothing has to be or can be repaired. */
+  readonly repair: Repair | null
+}
+
+/** How each verdict is shown. */
+const VERDICTS: Readonly<Record<Explanation['verdict'], Shown>> = {
+  delivered: { tone: 'good', progress: 'delivered', repair: repairBy('redeliver', 'Send again') },
   // An attempt is under way.
-  pending: { tone: 'quiet', repair: null },
-  waiting: { tone: 'warn', repair: repairBy('redeliver', 'Try again now') },
+  pending: { tone: 'quiet', progress: 'late', repair: null },
+  waiting: { tone: 'warn', progress: 'late', repair: repairBy('redeliver', 'Try again now') },
   // It is sent when its endpoint is resumed, or received by its client.
-  held: { tone: 'quiet', repair: null },
-  'cooling-down': { tone: 'warn', repair: repairBy('check', 'Check the endpoint') },
-  parked: { tone: 'bad', repair: repairBy('redeliver', 'Send again') },
-  withdrawn: { tone: 'bad', repair: deliver },
-  expired: { tone: 'quiet', repair: deliver },
-  'not-subscribed': { tone: 'quiet', repair: deliver },
-  filtered: { tone: 'quiet', repair: deliver },
-  'created-later': { tone: 'quiet', repair: deliver },
-  'changed-later': { tone: 'quiet', repair: deliver },
-  disabled: { tone: 'warn', repair: repairBy('enable', 'Enable the endpoint') },
+  held: { tone: 'quiet', progress: 'late', repair: null },
+  'cooling-down': { tone: 'warn', progress: 'late', repair: repairBy('check', 'Check the endpoint') },
+  parked: { tone: 'bad', progress: 'parked', repair: repairBy('redeliver', 'Send again') },
+  withdrawn: { tone: 'bad', progress: 'parked', repair: deliver },
+  expired: { tone: 'quiet', progress: null, repair: deliver },
+  'not-subscribed': { tone: 'quiet', progress: null, repair: deliver },
+  filtered: { tone: 'quiet', progress: null, repair: deliver },
+  'created-later': { tone: 'quiet', progress: null, repair: deliver },
+  'changed-later': { tone: 'quiet', progress: null, repair: deliver },
+  disabled: { tone: 'warn', progress: null, repair: repairBy('enable', 'Enable the endpoint') },
   // There is no endpoint any more.
-  deleted: { tone: 'quiet', repair: null },
-  unknown: { tone: 'quiet', repair: deliver },
+  deleted: { tone: 'quiet', progress: null, repair: null },
+  unknown: { tone: 'quiet', progress: null, repair: deliver },
 }
 
 /** Null for a verdict of a later version, too. */
 export const repairOf = (verdict: Explanation['verdict']): Repair | null => VERDICTS[verdict]?.repair ?? null
 
 export const toneOfVerdict = (verdict: Explanation['verdict']): Tone => VERDICTS[verdict]?.tone ?? 'quiet'
+
+export const progressOfVerdict = (verdict: Explanation['verdict']): Shown['progress'] =>
+  VERDICTS[verdict]?.progress ?? null

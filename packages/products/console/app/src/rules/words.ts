@@ -1,4 +1,5 @@
 import { CallState, Direction } from '@switchhook/client'
+import type { DeliverySummary } from '../api/model.ts'
 
 /** Texts for people: times, durations, counts, and the names of numeric codes. Everything follows the browser's language. */
 
@@ -112,13 +113,17 @@ export type Tone = 'good' | 'warn' | 'bad' | 'quiet'
 /** For lists that begin with what needs a person. */
 export const RANK_OF_TONE = { bad: 0, warn: 1, good: 2, quiet: 3 } as const
 
-const STATES: Readonly<Record<string, Tone>> = {
-  acknowledged: 'good',
+const DELIVERIES: Readonly<Record<DeliverySummary['state'], Tone>> = {
+  pending: 'quiet',
   waiting: 'warn',
+  held: 'quiet',
+  acknowledged: 'good',
   parked: 'bad',
-  paused: 'warn',
-  done: 'good',
+  withdrawn: 'quiet',
+  expired: 'quiet',
 }
+
+const STATES: Readonly<Record<string, Tone>> = { ...DELIVERIES, paused: 'warn', done: 'good' }
 
 /** Of a delivery or a recovery. */
 export const toneOfState = (state: string): Tone => STATES[state] ?? 'quiet'

@@ -1,4 +1,4 @@
-import { EVENT_TYPES, OutcomeNumber } from '@switchhook/client'
+import { DELIVERY_STATES, EVENT_TYPES, OutcomeNumber } from '@switchhook/client'
 import type { DeliverySummary, Subscription } from '../api/model.ts'
 import { deliveriesQuery } from '../api/queries.ts'
 import { capital, count, outcomeLabel, toneOfState } from '../rules/words.ts'
@@ -54,8 +54,7 @@ export function DeliveryList({ subscription }: { readonly subscription?: Subscri
   )
 }
 
-const STATES = ['pending', 'waiting', 'held', 'acknowledged', 'parked', 'withdrawn', 'expired']
-const STATE_OPTIONS = optionsOf('Any', STATES, capital)
+const STATE_OPTIONS = optionsOf('Any', DELIVERY_STATES, capital)
 const REASON_OPTIONS = optionsOf('Any', ['exhausted', 'rejected'], capital)
 
 const OUTCOMES = Object.keys(OutcomeNumber).filter((name) => name !== 'unknown')
