@@ -1,17 +1,11 @@
-import {
-  type Attempt,
-  type Envelope,
-  EVENT_TYPES,
-  PARKED_REASONS,
-  parseExactly,
-  UNREACHABLE_REASONS,
-} from '@switchhook/contracts'
+import { type Envelope, EVENT_TYPES, PARKED_REASONS, parseExactly, UNREACHABLE_REASONS } from '@switchhook/contracts'
 import { DELIVERY_STATES, type DeliveryRecord, type ListedDelivery } from '@switchhook/store'
 import {
   choice,
   completeComponent,
   component,
   count,
+  described,
   flag,
   guid,
   integer,
@@ -137,36 +131,13 @@ export const deliverySchema = completeComponent(
 
 export const deliveryPageSchema = pageSchema('DeliveryPage', 'A page of deliveries.', deliverySummarySchema)
 
-export const summaryOf = (record: ListedDelivery) => ({
-  deliveryId: record.deliveryId,
-  subscriptionId: record.subscriptionId,
-  eventId: record.eventId,
-  eventType: record.eventType,
-  // null: of a pull subscription, or unknown because the subscription was deleted before the first attempt was finished.
-  url: record.url || null,
-  state: record.state,
-  parkedReason: record.parkedReason,
-  parkedAt: record.parkedAt,
-  nextAttemptAt: record.nextAttemptAt,
-  run: record.run,
-  test: record.trial !== undefined,
-  firstDueAt: record.firstDueAt,
-  attempts: record.attempts.map(attemptView),
-})
-
-export function attemptView({ run, slot, attempt, at, durationMs, outcome, status, answer, detail }: Attempt): Attempt {
-  return {
-    run,
-    slot,
-    attempt,
-    at,
-    durationMs,
-    outcome,
-    status,
-    ...(answer !== undefined && { answer }),
-    ...(detail !== undefined && { detail }),
-  }
-}
+export const summaryOf = (record: ListedDelivery) =>
+  described(deliverySummarySchema, {
+    ...record,
+    // null: of a pull subscription, or unknown because the subscription was deleted before the first attempt was finished.
+    url: record.url || null,
+    test: record.trial !== undefined,
+  })
 
 /** One delivery in full, with its envelope. The envelope is stored when the delivery is first parked, and null before. */
 export function viewOf(record: DeliveryRecord) {
@@ -174,5 +145,3 @@ export function viewOf(record: DeliveryRecord) {
   const envelopeDropped = envelope === null && record.state === 'parked'
   return { ...summaryOf(record), envelope, envelopeDropped }
 }
-
-export type DeliveryView = ReturnType<typeof viewOf>

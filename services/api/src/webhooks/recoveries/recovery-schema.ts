@@ -10,44 +10,10 @@ import {
   momentOrNull,
   orNull,
   pageSchema,
-  type Schema,
   type ValueOf,
 } from '../../http/schema.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { WAITING_FOR } from './pace.ts'
-import type { Recovery } from './recovery.ts'
-
-export type RecoveryView = ReturnType<typeof viewOf>
-
-/** @param parkedSince the number of deliveries of the subscription that were parked since the recovery began and still are */
-export function viewOf(recovery: Recovery, parkedSince: number) {
-  const { recoveryId, subscriptionId, kind, startedBy, selection, maxPerSecond, waitingFor, cancelledBecause } =
-    recovery
-  const { found, sent, skipped, failed, pace, startedAt, updatedAt, endedAt } = recovery
-  const isSending = recovery.state === 'running' && waitingFor === null
-  const state: (typeof STATES)[number] = recovery.state === 'running' && !isSending ? 'paused' : recovery.state
-  return {
-    recoveryId,
-    subscriptionId,
-    kind,
-    startedBy,
-    ...selection,
-    maxPerSecond,
-    state,
-    waitingFor,
-    cancelledBecause,
-    found,
-    sent,
-    skipped,
-    failed,
-    remaining: Math.max(0, found - sent - skipped - failed),
-    parkedSince,
-    perSecond: isSending ? pace.perSecond : 0,
-    startedAt,
-    updatedAt,
-    endedAt,
-  }
-}
 
 const STATES = ['running', 'paused', 'done', 'cancelled'] as const
 
@@ -111,8 +77,6 @@ export const backfillRequestSchema = component('BackfillInput', {
   },
   examples: [{ from: '2026-11-20T17:00:00Z', to: '2026-11-20T18:00:00Z' }],
 })
-
-export type BackfillRequest = ValueOf<typeof backfillRequestSchema>
 
 export const recoveryCountSchema = component('RecoveryCount', {
   type: 'object',
@@ -199,8 +163,10 @@ export const recoverySchema = completeComponent(
     startedAt: moment('When the recovery began, in UTC.'),
     updatedAt: moment('When the recovery was last updated, in UTC.'),
     endedAt: momentOrNull('When the recovery was done or cancelled, in UTC; null while it runs.'),
-  } satisfies Record<keyof RecoveryView, Schema>,
+  },
 )
+
+export type RecoveryView = ValueOf<typeof recoverySchema>
 
 export const recoveryListSchema = completeComponent('RecoveryList', 'The newest recoveries of a subscription.', {
   items: { type: 'array', description: 'The recoveries, the newest first.', items: recoverySchema },
