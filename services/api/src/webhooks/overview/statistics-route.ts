@@ -74,7 +74,10 @@ const statisticsSchema = completeComponent(
         'One cool-down, or several that followed each other because the endpoint failed each probe.',
         {
           from: moment('When the first cool-down began, in UTC.'),
-          until: moment('When the last cool-down ends, in UTC. An answer of the endpoint can end it sooner.'),
+          until: moment(
+            'When the last cool-down ends, in UTC. An answer of the endpoint can end it sooner.',
+            '2026-11-20T17:06:31.173Z',
+          ),
         },
       ),
       { maxItems: 100 },

@@ -32,9 +32,13 @@ const eventTypes = (description: string) =>
   }) as const
 
 const selection = {
-  from: momentOrNull('Only deliveries parked at this time or later. Omitted or null: no limit.'),
+  from: momentOrNull(
+    'Only deliveries parked at this time or later. Omitted or null: no limit.',
+    '2026-11-20T17:00:00.000Z',
+  ),
   to: momentOrNull(
     'Only deliveries parked before this time. Omitted or null: until now. Deliveries parked after the recovery began are never sent.',
+    null,
   ),
   reason: orNull(
     choice(
@@ -91,7 +95,7 @@ export const recoveryCountSchema = component('RecoveryCount', {
       0,
     ),
     oldest: momentOrNull('When the oldest of them was parked or journaled, in UTC.'),
-    newest: momentOrNull('When the newest of them was parked or journaled, in UTC.'),
+    newest: momentOrNull('When the newest of them was parked or journaled, in UTC.', '2026-11-20T19:12:44.020Z'),
   },
 })
 
@@ -160,9 +164,9 @@ export const recoverySchema = completeComponent(
         'The current rate in deliveries per second. It doubles every three seconds up to the limit; after a pause it begins at 1 again. 0 while it is paused or over.',
       examples: [16],
     },
-    startedAt: moment('When the recovery began, in UTC.'),
-    updatedAt: moment('When the recovery was last updated, in UTC.'),
-    endedAt: momentOrNull('When the recovery was done or cancelled, in UTC; null while it runs.'),
+    startedAt: moment('When the recovery began, in UTC.', '2026-11-20T19:30:00.000Z'),
+    updatedAt: moment('When the recovery was last updated, in UTC.', '2026-11-20T19:30:41.000Z'),
+    endedAt: momentOrNull('When the recovery was done or cancelled, in UTC; null while it runs.', null),
   },
 )
 
