@@ -26,7 +26,7 @@ const DEVICE_STATUS_NAMES = new Map<number, string>(
 
 const cursors = createListCursor('a', /^.{1,255}$/s)
 
-export function stateOf(agent: Agent, statusNames: StatusNames) {
+function stateOf(agent: Agent, statusNames: StatusNames) {
   const view = viewOf(agent)
   return described(agentStateSchema, {
     ...agent,

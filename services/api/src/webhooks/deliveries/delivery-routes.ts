@@ -4,18 +4,18 @@ import { findSubscription, ofSubscription } from '../subscriptions/subscription-
 import { type DeliveryQuery, deliveryQuery } from './delivery-query.ts'
 import { deliveryIdSchema, deliveryPageSchema, deliverySchema, viewOf } from './delivery-schema.ts'
 import { bodyFromJournal } from './event-body.ts'
-import { findDelivery } from './find-delivery.ts'
+import { type FindDeliveryDeps, findDelivery } from './find-delivery.ts'
 import { type RedeliverDeps, redeliver } from './redeliver.ts'
 import { type DeliveryListDeps, listWanted } from './tenant-deliveries-route.ts'
 
-type DeliveryRouteDeps = RedeliverDeps & DeliveryListDeps
+type DeliveryRouteDeps = RedeliverDeps & FindDeliveryDeps
 
 const ofDelivery = (rest = '') => ({
   path: `/api/v1/webhooks/deliveries/{deliveryId}${rest}`,
   params: { deliveryId: deliveryIdSchema },
 })
 
-export const listDeliveries: RouteOf<DeliveryRouteDeps, undefined, DeliveryQuery> = {
+export const listDeliveries: RouteOf<DeliveryListDeps, undefined, DeliveryQuery> = {
   ...searches('deliveries'),
   ...ofSubscription('/deliveries'),
   operationId: 'listDeliveries',

@@ -34,15 +34,15 @@ import {
   type Redis,
 } from '@switchhook/store'
 import { aSubscription, eventually, silentLog, useRedis } from '@switchhook/testkit'
-import { bind } from '../../http/route.ts'
 import { announceTimers } from '../../state/timer-loop.ts'
 import type { Writing } from '../../state/transact.ts'
+import { boundRoute } from '../../testing/bound-route.ts'
 import { countRecovery } from './begin-recovery.ts'
 import { createRecoveries } from './recoveries-feature.ts'
 import { newRecovery, type Recovery, type Selection } from './recovery.ts'
 import type { RecoveryBook } from './recovery-book.ts'
 import { createRecoveryMeter, type RecoveryMeter } from './recovery-meter.ts'
-import { recover as recoverRoute } from './recovery-routes.ts'
+import { recoveryRoutes } from './recovery-routes.ts'
 
 const retention = { settledRetentionMs: 3_600_000, parkedRetentionMs: 3_600_000 }
 const URL = 'https://client.example/repaired'
@@ -659,7 +659,7 @@ describe('beginning', () => {
       counts++
       return parked.newest(id)
     }
-    const route = bind(recoverRoute, {
+    const route = boundRoute(recoveryRoutes, 'recover', {
       subscriptions: subscriptions(),
       recoveries: replicas[0].book,
       parked: { ...parked, newest },

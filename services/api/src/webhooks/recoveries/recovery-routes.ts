@@ -85,7 +85,7 @@ const selectionOf = ({ from, to, reason = null, eventTypes = null }: RecoveryReq
   eventTypes,
 })
 
-export const [recover, previewRecovery] = routesOf(
+const [recover, previewRecovery] = routesOf(
   'recovery',
   '/recover',
   recoveryRequestSchema,
