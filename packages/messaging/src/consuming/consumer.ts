@@ -61,11 +61,11 @@ export class QueueConsumer<T> {
   async #attach(session: Session, isCurrent: () => boolean): Promise<void> {
     // The close event of the previous channel may come late, or never.
     if (this.#channel !== undefined) this.#detach(this.#channel)
-    const { queue, concurrency, holdAcksMs = 0 } = this.#options
+    const { queue, concurrency, ackDelayMs = 0 } = this.#options
     const channel = await ConsumerChannel.open(session, {
       queue,
       concurrency,
-      holdAcksMs,
+      ackDelayMs,
       answerMs: this.#deps.timing.answerMs,
       redeclareAfterMs: this.#deps.timing.redeclareAfterMs,
       take: (message, from) => void this.#take(message, from),

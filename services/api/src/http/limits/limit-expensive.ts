@@ -16,8 +16,8 @@ const LIMITS = {
  * the large answers that a client does not read. Callers without a client have no limit.
  */
 export function createLimitExpensive({ client, tenant } = LIMITS) {
-  const ofClient = createTurns('client', client)
-  const ofTenant = createTurns('tenant', tenant)
+  const ofClient = createQueues('client', client)
+  const ofTenant = createQueues('tenant', tenant)
 
   /**
    * Runs the work once earlier work of the caller is done.
@@ -36,31 +36,31 @@ export function createLimitExpensive({ client, tenant } = LIMITS) {
   }
 }
 
-interface Turns {
+interface Queue {
   running: number
   /** The starts of the requests that wait, the oldest first. */
   readonly waiting: (() => void)[]
 }
 
 /** Runs work of the same name in the order in which it came; only a name with many waiting requests is refused. */
-function createTurns(owner: keyof typeof LIMITS, { atATime, mostWaiting, maxWaitMs }: typeof LIMITS.client) {
-  const byName = new Map<string, Turns>()
+function createQueues(owner: keyof typeof LIMITS, { atATime, mostWaiting, maxWaitMs }: typeof LIMITS.client) {
+  const byName = new Map<string, Queue>()
   return async <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {
-    const turns = getOrCreate(byName, name, () => ({ running: 0, waiting: [] }))
-    if (turns.running < atATime) turns.running += 1
-    else if (turns.waiting.length < mostWaiting) await turnIn(turns.waiting, maxWaitMs, owner)
+    const queue = getOrCreate(byName, name, () => ({ running: 0, waiting: [] }))
+    if (queue.running < atATime) queue.running += 1
+    else if (queue.waiting.length < mostWaiting) await waitIn(queue.waiting, maxWaitMs, owner)
     else throw refused(owner)
     try {
       return await work()
     } finally {
-      const next = turns.waiting.shift()
+      const next = queue.waiting.shift()
       if (next !== undefined) next()
-      else if (--turns.running === 0) byName.delete(name)
+      else if (--queue.running === 0) byName.delete(name)
     }
   }
 }
 
-function turnIn(waiting: Turns['waiting'], maxWaitMs: number, owner: keyof typeof LIMITS): Promise<void> {
+function waitIn(waiting: Queue['waiting'], maxWaitMs: number, owner: keyof typeof LIMITS): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const start = (): void => {
     deadline.stop()
