@@ -27,7 +27,7 @@ export type Bounds = ReturnType<typeof boundsOf>
  * | --- | --- | --- | --- | --- |
  * | prefetch | messages that are not acknowledged | a queue, this worker | the broker keeps them for other workers | consume.ts |
  * | start limit | members of packets, and deliveries of backlogs, that have just started | this worker | wait in memory | endpoint/start-limit.ts |
- * | turns | deliveries in progress that are POSTed | a subscription, this worker | wait 250 ms, then move to a lane | endpoint/isolate.ts, turn-limit.ts |
+ * | turns | deliveries in progress that are POSTed | a subscription, this worker | wait 250 ms, then move to a lane | endpoint/subscription-turns.ts, turn-limit.ts |
  * | lanes | deliveries that wait for a turn | the subscriptions of a queue, all workers | wait in the broker | endpoint/isolate.ts |
  * | tenant's share | POSTs that hang for a second | a tenant, this worker | move to a lane, unless the endpoint is known to be quick | endpoint/tenant-share.ts |
  * | permits | POSTs in flight, and in a second | a subscription that has limits, all workers | are held in Redis | limits/limits.ts |
