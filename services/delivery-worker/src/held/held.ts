@@ -78,7 +78,9 @@ export function createHeld(deps: HeldDeps) {
         now: clocks.now,
         log,
       })
-      const looks = startPoll(LOOKS_EVERY_MS, lookAtHeld)
+      const looks = startPoll(LOOKS_EVERY_MS, lookAtHeld, (error) =>
+        log.warn('due looks at held deliveries cannot be read; retrying', { error }),
+      )
       return {
         recordOutcomes: createRecordOutcomes({ ...recording, held, outcomes: createOutcomeStore(redis) }),
         stop: async (): Promise<void> => {
