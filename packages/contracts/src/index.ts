@@ -1,19 +1,19 @@
 export * from './deliveries/delivery.ts'
 export * from './deliveries/delivery-headers.ts'
-export * from './deliveries/expiry.ts'
 export * from './deliveries/first-delivery.ts'
+export * from './deliveries/is-sent.ts'
 export * from './deliveries/outcome-batch.ts'
 export * from './deliveries/receiver-check.ts'
 export * from './deliveries/retry-schedule.ts'
 export { signedAtMs, type Trial, withTrial } from './deliveries/trial.ts'
-export * from './deliveries/wants-first-attempt.ts'
 export * from './description/describe-events.ts'
 export * from './errors/failure.ts'
-export * from './errors/problem.ts'
+export * from './errors/unavailable.ts'
 export {
   compileSchema,
   escapeToken,
   type Fault,
+  objectSchema,
   settableNames,
   UNKNOWN_FIELD,
   type Validation,
@@ -22,11 +22,13 @@ export * from './events/agent.ts'
 export * from './events/agent-status-schema.ts'
 export * from './events/call.ts'
 export * from './events/call-status-schema.ts'
-export * from './events/envelope.ts'
 export {
+  type Envelope,
   EVENT_TYPES,
   type EventType,
+  envelopesOf,
   eventText,
+  isNotice,
   occurredAfter,
   type PlatformEvent,
   parseEvent,
@@ -38,11 +40,12 @@ export {
 } from './events/event.ts'
 export { describeEventTypes, EVENT_CATALOGUE } from './events/event-catalogue.ts'
 export * from './events/event-subject.ts'
-export * from './events/notice.ts'
+export { type NoticeData, withoutQuery } from './events/notice-schemas.ts'
 export * from './events/outcome.ts'
-export { type GuidOf, numberedSchema, objectSchema } from './events/schema-parts.ts'
+export { type GuidOf, numberedSchema } from './events/schema-parts.ts'
 export * from './ids.ts'
 export * from './installation.ts'
+export * from './subscriptions/filter/explain-filter.ts'
 export * from './subscriptions/filter/filter.ts'
 export * from './subscriptions/filter/validate-filter.ts'
 export {

@@ -10,6 +10,7 @@ import {
   testBroker,
 } from '@switchhook/testkit'
 import { type Broker, type BrokerOptions, openBroker } from './broker.ts'
+import { createBrokerMeter } from './broker-meter.ts'
 import { publishEvents, sampleDelivery, sampleEvent } from './testing/samples.ts'
 import { Queue, serviceTopology } from './topology/topology.ts'
 
@@ -33,7 +34,8 @@ afterEach(async () => {
 async function open(options: Partial<BrokerOptions> = {}): Promise<Broker> {
   const timing = { firstPauseMs: 20, longestPauseMs: 50, holdMs: 60_000, bugHoldMs: 5 }
   const common = { url: proxy.url, topology: serviceTopology([]), log: recordingLog(), name: 'test' }
-  const broker = await openBroker({ ...common, consumerTiming: timing, metrics: meters, ...options })
+  const meter: BrokerOptions['meter'] = (current) => createBrokerMeter(meters, current)
+  const broker = await openBroker({ ...common, consumerTiming: timing, meter, ...options })
   opened.push(broker)
   return broker
 }

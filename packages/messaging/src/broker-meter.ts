@@ -1,19 +1,15 @@
 import { type Metrics, SECONDS } from '@switchhook/runtime'
 
-export type Meters = Pick<Metrics, 'counter' | 'histogram' | 'gauge'>
-
 /** Why a publish counts as not stored. `copy`: another system's queue on the public exchange did not store a copy. */
 const PUBLISH_FAILURES = ['not-connected', 'alarm', 'timeout', 'refused', 'unroutable', 'copy'] as const
 export type PublishFailure = (typeof PUBLISH_FAILURES)[number]
 
 export type BrokerMeter = ReturnType<typeof createBrokerMeter>
 
-export const NO_METER: BrokerMeter = { confirmed: () => {}, failed: () => {}, paused: () => {}, quarantined: () => {} }
+/** What a broker's gauges read. */
+export type BrokerState = Readonly<Record<'consumersPaused' | 'messagesInFlight', () => number>>
 
-export function createBrokerMeter(
-  meters: Meters,
-  current: { readonly consumersPaused: () => number; readonly messagesInFlight: () => number },
-) {
+export function createBrokerMeter(meters: Pick<Metrics, 'counter' | 'histogram' | 'gauge'>, current: BrokerState) {
   const confirms = meters
     .histogram('switchhook_publish_confirm_seconds', 'From a publish to its confirm by the broker.', SECONDS)
     .of({})

@@ -13,7 +13,7 @@ import {
 } from '@switchhook/testkit'
 import { type Broker, type BrokerOptions, openBroker } from './broker.ts'
 import { openLink } from './link/link.ts'
-import type { IncomingMessage } from './message/incoming-message.ts'
+import type { IncomingMessage } from './message/message.ts'
 import { publishEvents, sampleDelivery, sampleEvent } from './testing/samples.ts'
 import { countShards } from './topology/count-shards.ts'
 import {

@@ -7,14 +7,13 @@ import {
   Unavailable,
 } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
-import { createBrokerMeter, type Meters, NO_METER } from './broker-meter.ts'
+import type { BrokerMeter, BrokerState } from './broker-meter.ts'
 import { type ConsumeOptions, type ConsumerTiming, TIMING } from './consuming/consume-options.ts'
 import { type Consumer, QueueConsumer } from './consuming/consumer.ts'
 import { type Link, openLink } from './link/link.ts'
 import { type BrokerAddress, type Session, toError } from './link/session.ts'
-import type { OutgoingMessage, Route } from './message/outgoing-message.ts'
-import type { PackedDelivery } from './packets/delivery-packet.ts'
-import type { SingleEvent } from './packets/event-packet.ts'
+import type { OutgoingMessage, Route } from './message/message.ts'
+import type { PackedDelivery, SingleEvent } from './packets/packet.ts'
 import {
   aloneMessage,
   deliveryMessage,
@@ -25,7 +24,7 @@ import {
   packedDeliveryMessage,
 } from './publishing/messages.ts'
 import { createPublishEvent } from './publishing/publish-event.ts'
-import { createPublisher, type PublisherOptions } from './publishing/publisher.ts'
+import { createPublisher, NO_METER, type PublisherOptions } from './publishing/publisher.ts'
 import { assertTopology } from './topology/assert-topology.ts'
 import { requireFormedCluster } from './topology/formed-cluster.ts'
 import { createQueueDepths } from './topology/queue-depths.ts'
@@ -52,7 +51,8 @@ export interface BrokerOptions extends BrokerAddress, Pick<PublisherOptions, 'co
   /** false: resolve immediately; publishing rejects until the broker is connected. */
   readonly waitUntilReady?: boolean
   readonly consumerTiming?: Partial<ConsumerTiming>
-  readonly metrics?: Meters
+  /** Absent: nothing is counted. */
+  readonly meter?: (current: BrokerState) => BrokerMeter
   /** Called at each publish for the installation id in the message's header. Absent: messages carry none. */
   readonly installation?: () => InstallationId | undefined
 }
@@ -71,7 +71,7 @@ export async function openBroker({
   name,
   waitUntilReady = true,
   consumerTiming,
-  metrics,
+  meter: createMeter = () => NO_METER,
   installation = () => undefined,
   ...confirms
 }: BrokerOptions) {
@@ -98,13 +98,10 @@ export async function openBroker({
     return await ready()
   }
 
-  const meter =
-    metrics === undefined
-      ? NO_METER
-      : createBrokerMeter(metrics, {
-          consumersPaused: () => [...consumers].filter((consumer) => consumer.isPaused()).length,
-          messagesInFlight: () => [...consumers].reduce((sum, consumer) => sum + consumer.inFlight(), 0),
-        })
+  const meter = createMeter({
+    consumersPaused: () => [...consumers].filter((consumer) => consumer.isPaused()).length,
+    messagesInFlight: () => [...consumers].reduce((sum, consumer) => sum + consumer.inFlight(), 0),
+  })
   const publisher = createPublisher({ ...confirms, changed, returned, meter })
   const address: BrokerAddress = { url, ...(ca !== undefined && { ca }) }
   const open = (purpose: string, attach: (session: Session) => Promise<void>): Promise<Link> =>

@@ -1,18 +1,21 @@
 export { type Broker, openBroker } from './broker.ts'
+export { createBrokerMeter } from './broker-meter.ts'
 export { type ConsumeOptions, MAX_HOLD_MS } from './consuming/consume-options.ts'
 export type { Consumer } from './consuming/consumer.ts'
-export type { IncomingMessage } from './message/incoming-message.ts'
+export type { IncomingMessage } from './message/message.ts'
+export { createFinishedMembers, createFinishedParts, handleMembers, runAll } from './packets/handle-members.ts'
+export { createPacker, type Packer } from './packets/packer.ts'
 export {
+  EVENT_PACKET,
   MAX_PACKET_BYTES,
   MAX_PACKET_MEMBERS,
   openDeliveryPacket,
+  openEventPacket,
   type PackedDelivery,
-} from './packets/delivery-packet.ts'
-export { EVENT_PACKET, openEventPacket, packEvents, type SingleEvent } from './packets/event-packet.ts'
-export { createFinishedParts } from './packets/finished-parts.ts'
-export { createFinishedMembers, handleMembers, runAll } from './packets/handle-members.ts'
-export { createPacker, type Packer } from './packets/packer.ts'
-export type { Packet } from './packets/packet.ts'
+  type Packet,
+  packEvents,
+  type SingleEvent,
+} from './packets/packet.ts'
 export { CONFIRM_TIMEOUT_MS } from './publishing/publisher.ts'
 export { openQuarantine, type Quarantine, type QuarantinedMessage } from './quarantine/quarantine.ts'
 export { type QueueSample, sampleQueues } from './sample-queues.ts'

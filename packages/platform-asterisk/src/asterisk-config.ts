@@ -113,48 +113,41 @@ const REQUIRED = [
   'ASTERISK_DEFAULT_CLI',
 ] as const
 
-const requiredSettings: AsteriskRule = (config) => {
-  const missing = REQUIRED.filter((name) => config[name] === undefined || config[name].length === 0)
-  return missing.length > 0 ? `PLATFORM=asterisk requires ${missing.join(', ')}` : undefined
-}
-
-const distinctAgents: AsteriskRule = (config) => {
-  try {
-    pbxAgents(agentsOf(config))
-    return undefined
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error
-    return `ASTERISK_AGENTS: ${error.message}`
-  }
-}
-
-const talkNeedsManager: AsteriskRule = ({ ASTERISK_AGENTS, ...config }) =>
-  ASTERISK_AGENTS.some(({ answer }) => answer === 'talk') && managerOf(config) === null
-    ? 'ASTERISK_AGENTS: answer "talk" requires ASTERISK_MANAGER_USER and ASTERISK_MANAGER_PASSWORD_FILE'
-    : undefined
-
 const THIS_MACHINE = ['localhost', '127.0.0.1', '[::1]']
 
-/** Every request carries the password. */
-const encryptedInProduction: AsteriskRule = ({ ASTERISK_URL, NODE_ENV }) => {
-  if (ASTERISK_URL === undefined || NODE_ENV !== 'production') return undefined
-  const { protocol, hostname } = new URL(ASTERISK_URL)
-  return protocol === 'https:' || THIS_MACHINE.includes(hostname)
-    ? undefined
-    : 'ASTERISK_URL must start with https:// in production, unless Asterisk is on this machine'
-}
+const rules: readonly AsteriskRule[] = [
+  (config) => {
+    const missing = REQUIRED.filter((name) => config[name] === undefined || config[name].length === 0)
+    return missing.length > 0 ? `PLATFORM=asterisk requires ${missing.join(', ')}` : undefined
+  },
+  (config) => {
+    try {
+      pbxAgents(agentsOf(config))
+      return undefined
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error
+      return `ASTERISK_AGENTS: ${error.message}`
+    }
+  },
+  ({ ASTERISK_AGENTS, ...config }) =>
+    ASTERISK_AGENTS.some(({ answer }) => answer === 'talk') && managerOf(config) === null
+      ? 'ASTERISK_AGENTS: answer "talk" requires ASTERISK_MANAGER_USER and ASTERISK_MANAGER_PASSWORD_FILE'
+      : undefined,
+  ({ ASTERISK_URL, NODE_ENV }) => {
+    if (ASTERISK_URL === undefined || NODE_ENV !== 'production') return undefined
+    const { protocol, hostname } = new URL(ASTERISK_URL)
+    // Every request carries the password.
+    return protocol === 'https:' || THIS_MACHINE.includes(hostname)
+      ? undefined
+      : 'ASTERISK_URL must start with https:// in production, unless Asterisk is on this machine'
+  },
+]
 
-const ofAsterisk =
-  (rule: AsteriskRule): AsteriskRule =>
-  (config) =>
-    config.PLATFORM === 'asterisk' ? rule(config) : undefined
-
-export const asteriskRules: readonly AsteriskRule[] = [
-  requiredSettings,
-  distinctAgents,
-  talkNeedsManager,
-  encryptedInProduction,
-].map(ofAsterisk)
+export const asteriskRules = rules.map(
+  (rule): AsteriskRule =>
+    (config) =>
+      config.PLATFORM === 'asterisk' ? rule(config) : undefined,
+)
 
 const agentsOf = ({ ASTERISK_AGENTS }: Pick<AsteriskConfig, 'ASTERISK_AGENTS'>): readonly PbxAgent[] =>
   ASTERISK_AGENTS.map((agent) => ({ extension: null, answer: 'none', ...agent }))

@@ -14,7 +14,7 @@ import {
   type Surroundings,
 } from '@switchhook/platform'
 import { carryOut } from './actions/carry-out.ts'
-import { createTalk } from './actions/talk.ts'
+import { createTalk } from './actions/tell-phone.ts'
 import { pbxAgents, provisioned } from './agents.ts'
 import { channelPath, createAriClient } from './ari/ari-client.ts'
 import type { AriEvent } from './ari/ari-model.ts'

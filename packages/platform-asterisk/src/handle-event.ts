@@ -1,6 +1,6 @@
 import { type Devices, WITHHELD } from '@switchhook/platform'
 import { LRUCache } from 'lru-cache'
-import { tellTransfer } from './actions/tell-transfer.ts'
+import { tellTransfer } from './actions/tell-phone.ts'
 import type { PbxAgents } from './agents.ts'
 import { type AriClient, channelPath } from './ari/ari-client.ts'
 import type { AriChannel } from './ari/ari-model.ts'

@@ -1,7 +1,6 @@
 export type { PbxAgent } from './agents.ts'
 export { type AsteriskPlatform, createAsterisk } from './asterisk.ts'
 export { asteriskFields, asteriskRules, asteriskServer, asteriskSettings } from './asterisk-config.ts'
-export type { UnknownChannels } from './leftovers/leftovers.ts'
-export { openUnknown, type UnknownInAsterisk } from './leftovers/unknown-channels.ts'
+export { openUnknown, type UnknownChannels, type UnknownInAsterisk } from './leftovers/leftovers.ts'
 export type { LinkState } from './link.ts'
 export { type Watch, watchAsterisk } from './watch.ts'

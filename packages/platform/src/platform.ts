@@ -76,7 +76,6 @@ interface TransferCommand extends CompleteTransferCommand {
   readonly consultationCallId: CallId | null
 }
 
-/** Why a leg ended and who ended it. */
 export type Ending = Pick<CallStatus, 'endReason' | 'endedBy' | 'cause' | 'sipCode'>
 
 /**
@@ -116,10 +115,7 @@ export interface LegReport {
     readonly command: CallCommand
     readonly reason: EndReason
   } | null
-  /**
-   * A command whose result was there already. The report that says so keeps the leg's state. Ignored unless `commandId` is
-   * its id: version 0.1.0, running beside this one, copies the field to its later reports of the leg.
-   */
+  /** A command whose result was there already. The report that says so keeps the leg's state. */
   readonly doneCommand?: { readonly commandId: CommandId; readonly command: CallCommand } | null
 }
 

@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, type Metric, type MetricValue, Registry } from 'prom-client'
-import { getOrCreate } from './get-or-create.ts'
+import { getOrCreate } from './by-key.ts'
 
 /** Few, from closed lists in the code: never a tenant, an id or a URL. */
 export type Labels = Readonly<Record<string, string>>

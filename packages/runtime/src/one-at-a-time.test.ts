@@ -1,5 +1,5 @@
 import { controlledReads } from '@switchhook/testkit'
-import { oneAtATime } from './one-at-a-time.ts'
+import { oneAtATime } from './by-key.ts'
 
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 

@@ -1,6 +1,7 @@
 import {
   type Consumer,
   countShards,
+  createBrokerMeter,
   declaredBy,
   type IncomingMessage,
   openBroker,
@@ -48,7 +49,7 @@ export async function openBacking(
     topology: config.AMQP_DECLARE === 'own' ? declaredBy(name, wanted) : wanted,
     log,
     name,
-    metrics,
+    meter: (current) => createBrokerMeter(metrics, current),
     installation: installation.id,
     ...(waitForBroker === false && { waitUntilReady: false }),
   })

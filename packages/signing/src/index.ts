@@ -1,6 +1,12 @@
 export { type SecretKey, secretKeys, secretKeysField, secretKeysInProduction } from './secret-keys.ts'
-export { newWebhookSecret, signatureOf, signingKeyOf } from './signature.ts'
-export { attemptHeaders, createSigner, type Signer } from './signer.ts'
+export {
+  attemptHeaders,
+  createSigner,
+  newWebhookSecret,
+  type Signer,
+  signatureOf,
+  signingKeyOf,
+} from './signer.ts'
 export {
   createVault,
   openVault,

@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks'
-import { signatureOf, signingKeyOf } from './signature.ts'
+import { signatureOf, signingKeyOf } from './signer.ts'
 import { nowSeconds, vectors } from './testing/vectors.ts'
 
 const TOLERANCE_SECONDS = 300

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
-import { newWebhookSecret, signatureOf, signingKeyOf } from './signature.ts'
+import { newWebhookSecret, signatureOf, signingKeyOf } from './signer.ts'
 
 const nowSeconds = (): number => Math.floor(Date.now() / 1_000)
 const json = fc.json().map((text) => Buffer.from(text))

@@ -1,8 +1,7 @@
 import { type Delivery, newSubscriptionId, type Signing, type Trial, withTrial } from '@switchhook/contracts'
 import { aDelivery } from '@switchhook/testkit'
 import { Webhook } from 'standardwebhooks'
-import { newWebhookSecret, signatureOf, signingKeyOf } from './signature.ts'
-import { createSigner, type Signer } from './signer.ts'
+import { createSigner, newWebhookSecret, type Signer, signatureOf, signingKeyOf } from './signer.ts'
 import { openVault, subscriptionHeader, subscriptionSecret, type Vault, VaultError } from './vault.ts'
 
 const NOW = Date.parse('2026-11-20T12:00:00.900Z')

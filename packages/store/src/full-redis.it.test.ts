@@ -23,6 +23,7 @@ import { createIdempotencyStore } from './requests/idempotency-store.ts'
 import { createOutbox } from './state/outbox.ts'
 import { createStateStore } from './state/state-store.ts'
 import { createTimerStore } from './state/timer-store.ts'
+import { createMatching } from './subscriptions/matching.ts'
 import { createSubscriptionStore } from './subscriptions/subscription-store.ts'
 
 const HOUR_MS = 3_600_000
@@ -86,7 +87,7 @@ test('a full Redis still deletes and disables subscriptions, but creates none', 
   expect(await store.revise('acme', disabled.id, (present) => ({ ...present, enabled: false }))).toMatchObject({
     enabled: false,
   })
-  expect(await store.matching('acme', 'call.status')).toEqual([])
+  expect(await createMatching(redis)('acme', 'call.status')).toEqual([])
   expect(await collect(store.all('acme'))).toEqual([{ ...disabled, enabled: false }])
   await expect(store.create(aSubscription())).rejects.toThrow(Unavailable)
 })
@@ -96,7 +97,7 @@ test('a full Redis still lets go of deliveries that are no longer held', async (
   const [held, looks] = [createHeldStore(redis), createHeldLooks(redis)]
   const next = { token: 'a', postponed: 0 }
   const settlement = { state: 'held', slot: 0, next, dueInMs: 0, lookInMs: HOUR_MS } as const
-  await createDeliveryStore(redis, retention).settle(delivery, null, settlement)
+  await createDeliveryStore(redis, retention).hold(delivery, null, settlement)
   await fill()
   await held.lookSoon(delivery)
   const [look] = await looks.claimDue(1, HOUR_MS)

@@ -35,6 +35,7 @@ import { createOutbox } from './state/outbox.ts'
 import { createStateStore } from './state/state-store.ts'
 import { createTimerStore } from './state/timer-store.ts'
 import { createStatisticsStore } from './statistics/statistics-store.ts'
+import { createMatching } from './subscriptions/matching.ts'
 import { matchOf } from './subscriptions/subscription-index.ts'
 import { createSubscriptionStore } from './subscriptions/subscription-store.ts'
 
@@ -62,7 +63,7 @@ const TENANTS = Array.from({ length: 24 }, (_, n) => `tenant-${n}`)
 async function useEveryStore(tenant: string): Promise<void> {
   const subscriptions = createSubscriptionStore(redis)
   const subscription = await subscriptions.create(aSubscription({ tenant }))
-  expect(await subscriptions.matching(tenant, 'call.status')).toEqual([matchOf(subscription)])
+  expect(await createMatching(redis)(tenant, 'call.status')).toEqual([matchOf(subscription)])
   // The first page builds the order, the second reads it.
   for (const _ of [1, 2]) expect((await subscriptions.page(tenant, { limit: 10 })).items).toEqual([subscription])
 
@@ -171,7 +172,8 @@ async function logEventsOfAll(): Promise<void> {
   }
   const store = createSubscriptionStore(redis)
   await Promise.all(subscriptions.map((subscription) => store.create(subscription)))
-  expect(await Promise.all(tenants.map((tenant) => store.matching(tenant, 'call.status')))).toEqual(
+  const matching = createMatching(redis)
+  expect(await Promise.all(tenants.map((tenant) => matching(tenant, 'call.status')))).toEqual(
     subscriptions.map((subscription) => [matchOf(subscription)]),
   )
 }

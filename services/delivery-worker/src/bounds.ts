@@ -20,17 +20,8 @@ const TENANT_SHARE = 0.125
 export type Bounds = ReturnType<typeof boundsOf>
 
 /**
- * What bounds a worker's deliveries, from the queue to the POST. None can replace another: each counts something else, or over
- * something else. A delivery alone in `delivery.due` passes the prefetch, a turn, its tenant's share and a permit.
- *
- * | bound | counts | over | beyond it | where |
- * | --- | --- | --- | --- | --- |
- * | prefetch | messages that are not acknowledged | a queue, this worker | the broker keeps them for other workers | consume.ts |
- * | start limit | members of packets, and deliveries of backlogs, that have just started | this worker | wait in memory | endpoint/start-limit.ts |
- * | turns | deliveries in progress that are POSTed | a subscription, this worker | wait 250 ms, then move to a lane | endpoint/subscription-turns.ts, turn-limit.ts |
- * | lanes | deliveries that wait for a turn | the subscriptions of a queue, all workers | wait in the broker | endpoint/isolate.ts |
- * | tenant's share | POSTs that hang for a second | a tenant, this worker | move to a lane, unless the endpoint is known to be quick | endpoint/tenant-share.ts |
- * | permits | POSTs in flight, and in a second | a subscription that has limits, all workers | are held in Redis | limits/limits.ts |
+ * What bounds a worker's deliveries, from the queue to the POST. docs/architecture.md lists what each of them counts, and what
+ * happens beyond it. None can replace another.
  */
 export function boundsOf(config: WorkerConfig, shards: number) {
   const { DELIVERY_CONCURRENCY: all, SUBSCRIPTION_CONCURRENCY: least, SUBSCRIPTION_CONCURRENCY_QUICK: most } = config

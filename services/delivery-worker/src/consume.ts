@@ -1,29 +1,24 @@
-import {
-  type OutcomeBatch,
-  parseDelivery,
-  parseOutcomeBatch,
-  parseReceiverCheck,
-  type ReceiverCheck,
-} from '@switchhook/contracts'
+import { type Delivery, parseDelivery, Unavailable } from '@switchhook/contracts'
 import {
   type Broker,
   type Consumer,
+  createFinishedMembers,
   dueQueues,
+  handleMembers,
   LANES,
   laneQueues,
   openDeliveryPacket,
+  type PackedDelivery,
+  type Packet,
   packetQueues,
   Queue,
 } from '@switchhook/messaging'
 import type { Logger } from '@switchhook/runtime'
 import type { Consume } from '@switchhook/service'
 import type { Bounds } from './bounds.ts'
-import { CONCURRENT_CHECKS } from './checks/check-receiver.ts'
 import type { Clocks } from './clocks.ts'
 import type { Isolation } from './endpoint/isolate.ts'
 import { createStartLimit, type StartLimit } from './endpoint/start-limit.ts'
-import { CONCURRENT_BATCHES } from './held/record-outcomes.ts'
-import { createPackets, type Packets } from './packets/packets.ts'
 import type { Pipeline } from './pipeline/deliver.ts'
 import type { Handle } from './reporting/delivery-spans.ts'
 import type { Reporting } from './reporting/start-reporting.ts'
@@ -35,17 +30,15 @@ interface ConsumeDeps {
   readonly clocks: Clocks
   readonly isolation: Pick<Isolation, 'stop'>
   readonly deliver: Pipeline['deliver']
-  readonly checkReceiver: (check: ReceiverCheck) => Promise<void>
-  readonly recordOutcomes: (batch: OutcomeBatch) => Promise<void>
   readonly traced: Reporting['traced']
   readonly log: Logger
   /** Shards of the due queues. */
   readonly shards: number
 }
 
-/** Consumes all queues of a worker, each within its bound (bounds.ts). */
+/** Consumes the queues of deliveries, each within its bound (bounds.ts). */
 export async function startConsuming(deps: ConsumeDeps): Promise<Pick<Consumer, 'drain'>> {
-  const { bounds, broker, consume, clocks, isolation, deliver, recordOutcomes, traced, shards, log } = deps
+  const { bounds, broker, consume, clocks, isolation, deliver, traced, shards, log } = deps
   const { prefetch } = bounds
   const limit = createStartLimit(bounds.starting, clocks)
   const fromDue: Handle = (due) => deliver(due, 'due')
@@ -60,7 +53,7 @@ export async function startConsuming(deps: ConsumeDeps): Promise<Pick<Consumer, 
   }
   const consumeAlone = (queue: string, most: number, handle: Handle): Promise<Consumer> =>
     consume(queue, most, ({ content, headers }) => parseDelivery(content, headers), traced(queue, handle))
-  const packetsFrom = (queue: string, start: StartLimit['start'], queueAlone?: string): Packets =>
+  const packetsFrom = (queue: string, start: StartLimit['start'], queueAlone?: string) =>
     createPackets({
       start,
       handle: traced(queue, fromDue),
@@ -70,8 +63,6 @@ export async function startConsuming(deps: ConsumeDeps): Promise<Pick<Consumer, 
   const packets = packetsFrom(Queue.deliveryPackets, limit.start)
   const ofBacklogs = packetsFrom(Queue.backlogPackets, limit.startBacklogged, Queue.deliveryBacklog)
   const consumers = await Promise.all([
-    consume(Queue.receiverChecks, CONCURRENT_CHECKS, ({ content }) => parseReceiverCheck(content), deps.checkReceiver),
-    consume(Queue.reportedOutcomes, CONCURRENT_BATCHES, ({ content }) => parseOutcomeBatch(content), recordOutcomes),
     ...dueQueues(shards).map((queue) => consumeAlone(queue, prefetch.due, alone)),
     ...packetQueues(shards).map((queue) => consume(queue, prefetch.packets, openDeliveryPacket, packets.handle)),
     consume(Queue.backlogPackets, prefetch.backlogPackets, openDeliveryPacket, ofBacklogs.handle),
@@ -84,6 +75,49 @@ export async function startConsuming(deps: ConsumeDeps): Promise<Pick<Consumer, 
       // Packets first: a member whose wait ends no longer returns a packet that has started.
       for (const part of [packets, ofBacklogs, limit, isolation]) part.stop()
       await Promise.all(drained)
+    },
+  }
+}
+
+export interface PacketsDeps {
+  /** Resolves once the member may start. Rejects with Unavailable once the worker stops. */
+  readonly start: StartLimit['start']
+  readonly handle: (due: Delivery) => Promise<void>
+  /** Resolves once the member is due as a message of its own. */
+  readonly publishAlone: (member: PackedDelivery) => Promise<void>
+  readonly log: Pick<Logger, 'error' | 'warn'>
+}
+
+/**
+ * Each member goes through the pipeline on its own. The packet is acknowledged when the last one has ended. If the worker dies
+ * before, the broker returns the packet, and the ledger drops the members that were settled.
+ */
+export function createPackets({ start, handle, publishAlone, log }: PacketsDeps) {
+  const finished = createFinishedMembers<PackedDelivery>()
+  let isStopping = false
+
+  return {
+    /** Resolves when the packet may be acknowledged, see `handleMembers`. */
+    handle: async (packet: Packet<PackedDelivery>): Promise<void> => {
+      let hasStarted = false
+      /** @throws Unparsable */
+      async function handleMember(member: PackedDelivery): Promise<void> {
+        const due = parseDelivery(member.content, member.headers)
+        try {
+          const end = await start()
+          hasStarted = true
+          await handle(due).finally(end)
+        } catch (error) {
+          if (!isStopping || !hasStarted || !(error instanceof Unavailable)) throw error
+          // Returned, the packet would bring another worker the members that are still being POSTed here.
+          await publishAlone(member)
+        }
+      }
+      await handleMembers(packet, { finished, handle: handleMember, publishAlone, log })
+    },
+    /** Call it before the waits of members end: those of a packet that has started are published alone for other workers. */
+    stop: (): void => {
+      isStopping = true
     },
   }
 }

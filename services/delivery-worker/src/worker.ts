@@ -6,17 +6,19 @@ import {
   createDeliveryArchive,
   createDeliveryStore,
   createLimitNotices,
+  createMatching,
   createOutageStore,
   createRejectionStore,
   createStateStore,
   createSubscriptionStore,
 } from '@switchhook/store'
 import { boundsOf } from './bounds.ts'
-import { createCheckReceiver } from './checks/check-receiver.ts'
+import { consumeChecks, createCheckReceiver } from './checks/check-receiver.ts'
 import { limitsOf, retentionOf, type WorkerConfig } from './config.ts'
 import { startConsuming } from './consume.ts'
 import { createEndpoints } from './endpoint/endpoints.ts'
 import { createHeld } from './held/held.ts'
+import { consumeOutcomes } from './held/record-outcomes.ts'
 import { createEndpointClient } from './http/endpoint-client.ts'
 import { createPostUnderLease, type Renew } from './http/post-under-lease.ts'
 import { createNotices } from './notices/notices.ts'
@@ -51,7 +53,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   const archive = createDeliveryArchive(redis)
   const notices = createNotices({
     ...base,
-    subscriptions,
+    matching: createMatching(redis, installation.verify),
     outages: createOutageStore(redis),
     parkedLimits: createLimitNotices(redis, 'parked'),
     heldLimits: createLimitNotices(redis, 'held'),
@@ -89,15 +91,12 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   shutdown.defer('connections', () => client.close())
   shutdown.defer('reporting', reporting.stop)
   shutdown.defer('held deliveries', looks.stop)
-  const consumers = await startConsuming({
-    ...base,
-    consume,
-    isolation: endpoints.isolation,
-    traced: reporting.traced,
-    deliver: pipeline.deliver,
-    recordOutcomes: looks.recordOutcomes,
-    checkReceiver,
-  })
-  shutdown.defer('consumers', () => consumers.drain())
+  const { isolation } = endpoints
+  const consumers = await Promise.all([
+    startConsuming({ ...base, consume, isolation, traced: reporting.traced, deliver: pipeline.deliver }),
+    consumeChecks(consume, checkReceiver),
+    consumeOutcomes(consume, looks.recordOutcomes),
+  ])
+  shutdown.defer('consumers', () => Promise.all(consumers.map((consumer) => consumer.drain())))
   return { readiness, details: { concurrency: config.DELIVERY_CONCURRENCY, shards } }
 }

@@ -1,12 +1,12 @@
 import { backlogQueues, eventQueues, serviceTopology } from '@switchhook/messaging'
 import { openBacking, type Running, type Service } from '@switchhook/service'
-import { createDeliveryLog, createJournal, createSubscriptionStore, type LoggedEvent } from '@switchhook/store'
+import { createDeliveryLog, createJournal, createMatching, type LoggedEvent } from '@switchhook/store'
 import type { FanoutConfig } from './config.ts'
 import { createLogBuffer } from './delivery-log/log-buffer.ts'
-import { createFanoutMeter, createLogMeter } from './events/fanout-meter.ts'
+import { createFanoutMeter, createIntakeMeter, createLogMeter } from './events/fanout-meter.ts'
 import { createHandleEvent } from './events/handle-event.ts'
 import { traceEvents } from './events/trace-events.ts'
-import { openIntake } from './intake/open-intake.ts'
+import { openIntake } from './intake/intake.ts'
 
 /** Starts every part of fan-out, in the order of its dependencies. Resolves once it consumes. */
 export async function startFanout(service: Service<FanoutConfig>): Promise<Running> {
@@ -17,7 +17,7 @@ export async function startFanout(service: Service<FanoutConfig>): Promise<Runni
       serviceTopology([], { deliveryShards: config.DELIVERY_SHARDS, eventShards: shards, others: backlogQueues }),
   })
   const { redis, broker, installation, consume, readiness, shards: eventShards } = backing
-  const subscriptions = createSubscriptionStore(redis, installation.verify)
+  const matching = createMatching(redis, installation.verify)
   const deliveryLog = createDeliveryLog(redis, {
     size: config.DELIVERY_LOG_SIZE,
     retentionMs: config.DELIVERY_LOG_RETENTION,
@@ -40,7 +40,7 @@ export async function startFanout(service: Service<FanoutConfig>): Promise<Runni
   shutdown.defer('delivery log', () => logBuffer.close())
   const countFannedOut = createFanoutMeter(metrics)
   const handle = createHandleEvent({
-    matching: ({ tenant, eventType, data, revision }) => subscriptions.matching(tenant, eventType, data, revision),
+    matching: ({ tenant, eventType, data, revision }) => matching(tenant, eventType, data, revision),
     now: () => new Date(),
     fannedOut: (event, tookMs) => {
       if (isLogOn || config.EVENT_JOURNAL_SIZE > 0) logBuffer.add(event)
@@ -48,7 +48,14 @@ export async function startFanout(service: Service<FanoutConfig>): Promise<Runni
     },
     log,
   })
-  const stop = await openIntake({ ...service, broker, consume, eventShards, handle: traceEvents(tracing, handle) })
+  const stop = await openIntake({
+    ...service,
+    broker,
+    consume,
+    eventShards,
+    handle: traceEvents(tracing, handle),
+    meterDeferred: (tenants) => createIntakeMeter(metrics, tenants),
+  })
   shutdown.defer('consumer', stop)
 
   return { readiness, details: { concurrency: config.FANOUT_CONCURRENCY, shards: eventShards } }

@@ -1,5 +1,6 @@
-import { readdirSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { eventually, type Receiver, startReceiver } from '@switchhook/testkit'
 import { type Browser, chromium } from 'playwright-core'
 import { type PrefixProxy, startPrefixProxy } from './prefix-proxy.ts'
@@ -364,7 +365,6 @@ const summaryOf = (n: number) => ({
 
 function sizeOfAllFiles(): number {
   const folder = join(import.meta.dirname, '../../../packages/products/console/dist/app/assets')
-  const files = readdirSync(folder)
-  const sent = files.filter((name) => name.endsWith('.gz') || !files.includes(`${name}.gz`))
-  return sent.filter((name) => !name.endsWith('.br')).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0)
+  const files = readdirSync(folder).map((name) => readFileSync(join(folder, name)))
+  return files.reduce((sum, bytes) => sum + Math.min(gzipSync(bytes).length, bytes.length), 0)
 }

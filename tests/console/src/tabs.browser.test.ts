@@ -127,7 +127,7 @@ scenes('several tabs, hidden tabs and streams that end', () => {
     await ringing.waitFor({ state: 'detached' })
   })
 
-  test('the chosen colours are those of the page and of its plot', async () => {
+  test('the page and its plot have the colours of the system', async () => {
     const { page, open } = visitor
     await publishEvents(1, 'acme')
     await page.route('**/api/v1/webhooks/statistics?*', async (route) => {
@@ -141,11 +141,10 @@ scenes('several tabs, hidden tabs and streams that end', () => {
     const background = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor')
     const plot = () => page.evaluate<string>(`document.querySelector('.plot canvas').toDataURL()`)
     const [light, lightPlot] = [await background(), await plot()]
-    await page.locator('.person').click()
-    await page.getByLabel('Colours').selectOption('Dark')
+    await page.emulateMedia({ colorScheme: 'dark' })
     await eventually(async () => expect(await background()).not.toBe(light))
     await eventually(async () => expect(await plot()).not.toBe(lightPlot))
-    await page.getByLabel('Colours').selectOption('Light')
+    await page.emulateMedia({ colorScheme: 'light' })
     await eventually(async () => expect([await background(), await plot()]).toEqual([light, lightPlot]))
   })
 

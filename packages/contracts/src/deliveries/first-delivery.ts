@@ -1,10 +1,7 @@
-import { envelopesOf } from '../events/envelope.ts'
-import type { EventType, PlatformEvent } from '../events/event.ts'
-import { exampleDataOf } from '../events/event-catalogue.ts'
-import { deliveryIdsOf, type EventId } from '../ids.ts'
+import { envelopesOf, type PlatformEvent } from '../events/event.ts'
+import { deliveryIdsOf } from '../ids.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
 import type { Delivery } from './delivery.ts'
-import type { Trial } from './trial.ts'
 
 /**
  * Prepares the deliveries of one event, each at slot 0. Shared parts are computed once per event. The same event always
@@ -37,15 +34,4 @@ export function firstDeliveriesOf(
       body: envelope(deliveryId),
     }
   }
-}
-
-/** A test delivery: the documented example of an event type with `occurredAt` set to `at`. */
-export function exampleDeliveryOf(
-  { eventId, eventType, trial, at }: { eventId: EventId; eventType: EventType; trial: Trial; at: Date },
-  subscription: Pick<Subscription, 'id' | 'url' | 'tenant'>,
-): Delivery {
-  const occurredAt = at.toISOString()
-  const data = exampleDataOf(eventType, at)
-  const event = { eventId, eventType, occurredAt, tenant: subscription.tenant, data }
-  return { ...firstDeliveriesOf(event, occurredAt, JSON.stringify(data))(subscription), trial }
 }

@@ -1,7 +1,6 @@
-import { compileSchema } from '../errors/validator.ts'
+import { compileSchema, objectSchema } from '../errors/validator.ts'
 import { parsed, parseJson } from '../events/event.ts'
 import { type Outcome, UNREACHABLE_REASONS } from '../events/outcome.ts'
-import { objectSchema } from '../events/schema-parts.ts'
 import { type DeliveryId, parseDeliveryId, parseSubscriptionId, type SubscriptionId, type Tenant } from '../ids.ts'
 
 export interface ReportedOutcome {

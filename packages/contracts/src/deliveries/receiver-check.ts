@@ -1,9 +1,13 @@
 import type { FailureCode } from '../errors/failure.ts'
-import { compileSchema } from '../errors/validator.ts'
+import { compileSchema, objectSchema } from '../errors/validator.ts'
 import { EVENT_TYPES, type EventType, parsed, parseJson } from '../events/event.ts'
+import { exampleDataOf } from '../events/event-catalogue.ts'
 import type { Attempt } from '../events/outcome.ts'
-import { objectSchema } from '../events/schema-parts.ts'
-import { parseSubscriptionId, type SubscriptionId, type Tenant } from '../ids.ts'
+import { type EventId, parseSubscriptionId, type SubscriptionId, type Tenant } from '../ids.ts'
+import type { Subscription } from '../subscriptions/subscription.ts'
+import type { Delivery } from './delivery.ts'
+import { firstDeliveriesOf } from './first-delivery.ts'
+import type { Trial } from './trial.ts'
 
 /** A request from the api to a delivery worker to check the endpoint of a subscription. */
 export interface ReceiverCheck {
@@ -61,4 +65,15 @@ const validate = compileSchema<ReceiverCheck>(
 export function parseReceiverCheck(content: Buffer): ReceiverCheck {
   const check = parsed(validate(parseJson(content)))
   return { ...check, subscriptionId: parseSubscriptionId(check.subscriptionId) }
+}
+
+/** A test delivery: the documented example of an event type with `occurredAt` set to `at`. */
+export function exampleDeliveryOf(
+  { eventId, eventType, trial, at }: { eventId: EventId; eventType: EventType; trial: Trial; at: Date },
+  subscription: Pick<Subscription, 'id' | 'url' | 'tenant'>,
+): Delivery {
+  const occurredAt = at.toISOString()
+  const data = exampleDataOf(eventType, at)
+  const event = { eventId, eventType, occurredAt, tenant: subscription.tenant, data }
+  return { ...firstDeliveriesOf(event, occurredAt, JSON.stringify(data))(subscription), trial }
 }

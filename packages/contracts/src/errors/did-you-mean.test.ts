@@ -1,4 +1,4 @@
-import { didYouMean } from './did-you-mean.ts'
+import { didYouMean } from './validator.ts'
 
 const KNOWN = ['url', 'eventTypes', 'description', 'enabled', 'to']
 

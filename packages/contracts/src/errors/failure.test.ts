@@ -1,4 +1,5 @@
-import { AppError, FAILURES, type FailureCode, isNotExecuted, Unavailable } from './failure.ts'
+import { AppError, FAILURES, type FailureCode } from './failure.ts'
+import { isNotExecuted, Unavailable } from './unavailable.ts'
 
 const codes = Object.keys(FAILURES) as FailureCode[]
 

@@ -1,3 +1,4 @@
+import { Unavailable } from './unavailable.ts'
 import type { Fault } from './validator.ts'
 
 /**
@@ -104,31 +105,23 @@ export class AppError extends Error {
   }
 }
 
-export type Fate = 'not-executed' | 'unknown'
+/** The page of the api that describes every error code; each code is a fragment of it. */
+export const PROBLEMS_PAGE = '/api/v1/docs/problems'
 
-/** `process`: this process has run out of sockets or memory. */
-type Dependency = 'redis' | 'rabbitmq' | 'process'
-
-/** Something that we depend on is unavailable. A later attempt may succeed. */
-export class Unavailable extends Error {
-  override readonly name = 'Unavailable'
-  readonly dependency: Dependency
-  /**
-   * Of the command or publish that failed. `not-executed`: it was refused or not sent. `unknown`: the reply is missing.
-   * Other commands of the same operation may have been executed.
-   */
-  readonly fate: Fate
-
-  constructor(
-    dependency: Dependency,
-    message: string,
-    { fate = 'unknown', ...options }: ErrorOptions & { readonly fate?: Fate } = {},
-  ) {
-    super(message, options)
-    this.dependency = dependency
-    this.fate = fate
-  }
+/** RFC 9457 `application/problem+json`. Users quote `requestId` to the operator. */
+export interface Problem extends Omit<FailureExtra, 'status'> {
+  /** A path of the api, because only clients know by which host they reach the installation (ADR 0062). */
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly code: FailureCode
+  readonly requestId: string
 }
 
-/** Whether the error proves that the operation was not executed. */
-export const isNotExecuted = (error: unknown): boolean => error instanceof Unavailable && error.fate === 'not-executed'
+/** The error response. An error that is not meant for clients becomes `internal` and shows only the request id. */
+export function toProblem(error: unknown, requestId: string): Problem {
+  const { code, extra } = error instanceof AppError ? error : { code: codeOf(error), extra: {} }
+  return { type: `${PROBLEMS_PAGE}#${code}`, ...FAILURES[code], ...extra, code, requestId }
+}
+
+const codeOf = (error: unknown): FailureCode => (error instanceof Unavailable ? 'service-unavailable' : 'internal')

@@ -1,5 +1,5 @@
-import { AppError, FAILURES, Unavailable } from './failure.ts'
-import { toProblem } from './problem.ts'
+import { AppError, FAILURES, toProblem } from './failure.ts'
+import { Unavailable } from './unavailable.ts'
 
 const codes = Object.keys(FAILURES) as (keyof typeof FAILURES)[]
 const internal = {

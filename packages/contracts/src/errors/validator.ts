@@ -2,7 +2,6 @@ import { type AnySchemaObject, type ErrorObject, type ValidateFunction } from 'a
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { isGuid } from '../ids.ts'
-import { didYouMean } from './did-you-mean.ts'
 
 /** One fault of an input: where it is (RFC 6901 pointer; '' is the whole input) and what is wrong. Never the value. */
 export interface Fault {
@@ -45,6 +44,10 @@ export function compileSchema<T>(schema: AnySchemaObject): (value: unknown) => V
     return { ok: false, faults: toFaults(first(validate.errors ?? [])) }
   }
 }
+
+/** JSON Schema of an object. Every property is required. */
+export const objectSchema = <const Properties extends object>(properties: Properties) =>
+  ({ type: 'object', required: Object.keys(properties), properties }) as const
 
 /**
  * In characters, of the paths of all errors together. A path has the names around it, however long they are: 64 KB of JSON
@@ -167,4 +170,31 @@ const PATTERNS: Readonly<Record<string, string>> = {
 const FORMATS: Readonly<Record<string, string>> = {
   'date-time': 'must be an RFC 3339 time, such as 2026-11-20T17:06:01Z',
   uuid: 'must be a GUID, such as 4f1c2a9e-8a53-4c1d-9d1e-0d6d6b1f7a11',
+}
+
+/** Changes that are most likely a misspelling: up to two neighbouring letters. */
+const MAX_LETTERS = 2
+
+/**
+ * The end of a message about a misspelt name, such as `; did you mean "url"?`, with the known name that it most likely means;
+ * '' if none is close. Case, `_` and `-` do not count.
+ */
+export function didYouMean(name: string, known: readonly string[]): string {
+  const plain = plainOf(name)
+  const meant = known.find((each) => isNear(plain, plainOf(each)))
+  return meant === undefined ? '' : `; did you mean "${meant}"?`
+}
+
+const plainOf = (name: string): string => name.toLowerCase().replaceAll(/[_-]/g, '')
+
+/** Whether the names differ in one place of at most two letters. Linear, because a hostile body can have many names. */
+function isNear(name: string, known: string): boolean {
+  if (Math.abs(name.length - known.length) > MAX_LETTERS) return false
+  const shorter = Math.min(name.length, known.length)
+  let start = 0
+  while (start < shorter && name[start] === known[start]) start += 1
+  let end = 0
+  while (end < shorter - start && name.at(-1 - end) === known.at(-1 - end)) end += 1
+  const same = start + end
+  return same > 0 && Math.max(name.length, known.length) - same <= MAX_LETTERS
 }

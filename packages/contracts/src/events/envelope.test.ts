@@ -1,7 +1,6 @@
 import * as fc from 'fast-check'
 import { deliveryIdOf, parseEventId, parseSubscriptionId } from '../ids.ts'
-import { envelopesOf } from './envelope.ts'
-import type { PlatformEvent } from './event.ts'
+import { envelopesOf, type PlatformEvent } from './event.ts'
 
 const event: PlatformEvent = {
   eventId: parseEventId('2ed6657d-e927-568b-95e1-2665a8aea6a2'),

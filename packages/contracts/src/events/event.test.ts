@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { newEventId, parseDeliveryId, parseEventId } from '../ids.ts'
-import { envelopesOf } from './envelope.ts'
 import {
   EVENT_TYPES,
+  envelopesOf,
   type PlatformEvent,
   parseEvent,
   platformEventSchema,

@@ -1,6 +1,5 @@
-import { compileSchema, type Validation } from '../errors/validator.ts'
-import { type EventId, parseEventId, type Tenant } from '../ids.ts'
-import { objectSchema } from './schema-parts.ts'
+import { compileSchema, objectSchema, type Validation } from '../errors/validator.ts'
+import { type DeliveryId, type EventId, parseEventId, type Tenant } from '../ids.ts'
 
 /**
  * The event types that a client can subscribe to (specification, "Subscribing and event types"). `webhook.…` events are
@@ -17,6 +16,9 @@ export const EVENT_TYPES = [
 ] as const
 
 export type EventType = (typeof EVENT_TYPES)[number]
+
+/** Whether an event is about the delivery engine itself. Deliveries of such events never cause further notices. */
+export const isNotice = (eventType: string): boolean => eventType.startsWith('webhook.')
 
 /**
  * A message on the exchange `switchhook.events`: something that happened in the contact center. The exchange is a public
@@ -159,4 +161,26 @@ const { rawJSON: rawJson } = JSON as unknown as { readonly rawJSON: (source: str
 export function occurredAfter(previous: string | null, at: string): string {
   if (previous === null || Date.parse(at) > Date.parse(previous)) return at
   return new Date(Date.parse(previous) + 1).toISOString()
+}
+
+/** The body of every webhook delivery (specification, "Delivery envelope"). */
+export interface Envelope {
+  readonly deliveryId: string
+  readonly eventType: string
+  readonly occurredAt: string
+  readonly tenant: Tenant
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+/**
+ * Prepares the webhook bodies of one event. The part that all its deliveries share is serialised once. Every attempt
+ * POSTs exactly the resulting bytes.
+ * @param dataJson the data of the event, serialised: parsing that of the journal could change numbers (`1.0`)
+ */
+export function envelopesOf(
+  { eventType, occurredAt, tenant }: Pick<PlatformEvent, 'eventType' | 'occurredAt' | 'tenant'>,
+  dataJson: string,
+): (deliveryId: DeliveryId) => Buffer {
+  const shared = `${JSON.stringify({ eventType, occurredAt, tenant }).slice(1, -1)},"data":${dataJson}}`
+  return (deliveryId) => Buffer.from(`{"deliveryId":"${deliveryId}",${shared}`)
 }

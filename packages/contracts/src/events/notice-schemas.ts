@@ -1,5 +1,15 @@
 import { OutcomeNumber, ParkedReasonNumber } from './outcome.ts'
-import { dataSchema, guid, integer, nullable, numberedSchema, occurredAt, text, time } from './schema-parts.ts'
+import {
+  type DataOf,
+  dataSchema,
+  guid,
+  integer,
+  nullable,
+  numberedSchema,
+  occurredAt,
+  text,
+  time,
+} from './schema-parts.ts'
 
 const subscriptionId = guid('The subscription.')
 const url = text('URL of the endpoint without its query, which may contain a secret.')
@@ -110,3 +120,8 @@ export const NOTICES = {
     { subscriptionId: SUBSCRIPTION, limit: 100_000, held: 80_120, occurredAt: '2026-11-20T17:06:01.173Z' },
   ),
 } as const
+
+/** `data` of the notices. Times are ISO 8601, UTC. */
+export type NoticeData = DataOf<(typeof NOTICES)[keyof typeof NOTICES]>
+
+export const withoutQuery = (url: string): string => url.replace(/\?.*$/s, '')

@@ -22,10 +22,6 @@ export const sequenceOf = (stream: string) =>
 
 export const occurredAt = time('Same as `occurredAt` of the envelope.')
 
-/** JSON Schema of an object. Every property is required. */
-export const objectSchema = <const Properties extends object>(properties: Properties) =>
-  ({ type: 'object', required: Object.keys(properties), properties }) as const
-
 export const describedObject = <const Properties extends object>(description: string, properties: Properties) =>
   ({ type: 'object', description, required: Object.keys(properties), properties }) as const
 

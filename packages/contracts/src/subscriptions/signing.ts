@@ -1,4 +1,4 @@
-import { objectSchema } from '../events/schema-parts.ts'
+import { objectSchema } from '../errors/validator.ts'
 
 /**
  * Signing secrets of a subscription. Every secret is encrypted with the installation's key. A subscription without them

@@ -1,7 +1,6 @@
 import type { Logger } from '@switchhook/runtime'
 import type { BrokerMeter } from '../broker-meter.ts'
-import type { IncomingMessage } from '../message/incoming-message.ts'
-import type { OutgoingMessage } from '../message/outgoing-message.ts'
+import type { IncomingMessage, OutgoingMessage } from '../message/message.ts'
 
 export interface ConsumeOptions<T> {
   readonly queue: string

@@ -1,5 +1,6 @@
 import type { Message } from 'amqplib'
-import { type Origin, originOf, quarantineMessage, releasedMessage } from './quarantine-message.ts'
+import { originOf, releasedMessage } from '../quarantine/quarantine.ts'
+import { type Origin, quarantineMessage } from './quarantine-message.ts'
 
 const origin: Origin = {
   reason: '/eventId is required',

@@ -1,4 +1,4 @@
-import { createFinishedParts } from './finished-parts.ts'
+import { createFinishedParts } from './handle-members.ts'
 
 const finishedParts = (most?: number) => createFinishedParts<string>(String, most)
 const PARTS = ['a', 'b', 'c']

@@ -1,9 +1,8 @@
 import { type Delivery, firstDeliveriesOf, newSubscriptionId, parseDelivery, Unparsable } from '@switchhook/contracts'
 import * as fc from 'fast-check'
-import type { IncomingMessage } from '../message/incoming-message.ts'
+import type { IncomingMessage } from '../message/message.ts'
 import { sampleDelivery, sampleEvent } from '../testing/samples.ts'
-import { openDeliveryPacket, packDeliveries } from './delivery-packet.ts'
-import { openEventPacket, packEvents, type SingleEvent } from './event-packet.ts'
+import { openDeliveryPacket, openEventPacket, packDeliveries, packEvents, type SingleEvent } from './packet.ts'
 
 const received = (content: Buffer, change: Partial<IncomingMessage> = {}): IncomingMessage => ({
   content,

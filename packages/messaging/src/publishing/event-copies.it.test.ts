@@ -11,6 +11,7 @@ import {
   testBroker,
 } from '@switchhook/testkit'
 import { type Broker, openBroker } from '../broker.ts'
+import { createBrokerMeter } from '../broker-meter.ts'
 import { sampleEvent } from '../testing/samples.ts'
 import { EVENTS_EXCHANGE, Queue, serviceTopology } from '../topology/topology.ts'
 
@@ -41,7 +42,7 @@ async function open(): Promise<Broker> {
     topology: serviceTopology([]),
     log,
     name: 'test',
-    metrics: meters,
+    meter: (current) => createBrokerMeter(meters, current),
   })
   opened.push(broker)
   return broker

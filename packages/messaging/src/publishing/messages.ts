@@ -7,9 +7,8 @@ import {
   type PlatformEvent,
   serialiseEvent,
 } from '@switchhook/contracts'
-import type { OutgoingMessage } from '../message/outgoing-message.ts'
-import { type PackedDelivery, packDeliveries } from '../packets/delivery-packet.ts'
-import { EVENT_PACKET, packEvents, type SingleEvent } from '../packets/event-packet.ts'
+import type { OutgoingMessage } from '../message/message.ts'
+import { EVENT_PACKET, type PackedDelivery, packDeliveries, packEvents, type SingleEvent } from '../packets/packet.ts'
 import {
   ALONE_HEADER,
   COPY_HEADER,

@@ -1,6 +1,6 @@
 import { type PlatformEvent, Unavailable } from '@switchhook/contracts'
-import type { OutgoingMessage } from '../message/outgoing-message.ts'
-import { openEventPacket } from '../packets/event-packet.ts'
+import type { OutgoingMessage } from '../message/message.ts'
+import { openEventPacket } from '../packets/packet.ts'
 import { sampleEvent } from '../testing/samples.ts'
 import { eventShardOf } from '../topology/topology.ts'
 import { createPublishEvent } from './publish-event.ts'

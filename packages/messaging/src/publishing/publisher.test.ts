@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import type { ChannelModel } from 'amqplib'
-import type { OutgoingMessage } from '../message/outgoing-message.ts'
+import type { OutgoingMessage } from '../message/message.ts'
 import { createPublisher } from './publisher.ts'
 
 const copy = (routingKey: string): OutgoingMessage => ({

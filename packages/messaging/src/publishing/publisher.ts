@@ -1,9 +1,9 @@
 import { type Deadline, startDeadline } from '@switchhook/runtime'
 import { type ConfirmChannel, IllegalOperationError } from 'amqplib'
-import { type BrokerMeter, NO_METER } from '../broker-meter.ts'
+import type { BrokerMeter } from '../broker-meter.ts'
 import { type Session, toError } from '../link/session.ts'
-import { NotStored, type OutgoingMessage, type Route } from '../message/outgoing-message.ts'
-import { createEventCopies } from './event-copies.ts'
+import { NotStored, type OutgoingMessage, type Route } from '../message/message.ts'
+import { createEventCopies } from './publish-event.ts'
 
 export interface PublisherOptions {
   /** Called when the broker blocks or unblocks this connection. */
@@ -15,6 +15,8 @@ export interface PublisherOptions {
   readonly stuckAfterMs?: number
   readonly meter?: Pick<BrokerMeter, 'confirmed' | 'failed'>
 }
+
+export const NO_METER: BrokerMeter = { confirmed: () => {}, failed: () => {}, paused: () => {}, quarantined: () => {} }
 
 /** The time limit of a publish, from sending to its confirm. */
 export const CONFIRM_TIMEOUT_MS = 10_000

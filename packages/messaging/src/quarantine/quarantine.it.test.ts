@@ -10,7 +10,7 @@ import {
 } from '@switchhook/testkit'
 import type { ConfirmChannel, Options } from 'amqplib'
 import { type Broker, openBroker } from '../broker.ts'
-import type { IncomingMessage } from '../message/incoming-message.ts'
+import type { IncomingMessage } from '../message/message.ts'
 import { DELIVERY_EXCHANGE, EVENTS_EXCHANGE, Queue, serviceTopology } from '../topology/topology.ts'
 import { openQuarantine, type Quarantine, type QuarantinedMessage } from './quarantine.ts'
 

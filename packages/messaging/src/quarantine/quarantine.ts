@@ -1,8 +1,8 @@
 import { Unavailable } from '@switchhook/contracts'
-import type { Channel, GetMessage } from 'amqplib'
+import type { Channel, GetMessage, Message } from 'amqplib'
 import { type BrokerAddress, closeInTime, connectToAny, onOwnChannel, type Session } from '../link/session.ts'
-import type { IncomingMessage } from '../message/incoming-message.ts'
-import { type Origin, originOf, releasedMessage } from '../message/quarantine-message.ts'
+import type { IncomingMessage, OutgoingMessage } from '../message/message.ts'
+import { ORIGIN, type Origin, originalHeaders, propertiesOf } from '../message/quarantine-message.ts'
 import { createPublisher, type Publisher } from '../publishing/publisher.ts'
 import { assertTopology } from '../topology/assert-topology.ts'
 import { Queue, serviceTopology } from '../topology/topology.ts'
@@ -80,3 +80,41 @@ function describe(message: GetMessage): QuarantinedMessage {
   const { messageId, type, headers } = message.properties
   return { origin: originOf(message), messageId, type, headers: headers ?? {}, content: message.content }
 }
+
+export function releasedMessage(message: Message, origin: Origin): OutgoingMessage {
+  return {
+    exchange: origin.exchange,
+    routingKey: origin.routingKey,
+    content: message.content,
+    properties: { ...propertiesOf(message), headers: originalHeaders(message) },
+  }
+}
+
+/** undefined: neither this service nor the broker moved it to quarantine, so its origin is unknown. */
+export function originOf({ properties }: Pick<Message, 'properties'>): Origin | undefined {
+  const headers: Readonly<Record<string, unknown>> = properties.headers ?? {}
+  return recordedOrigin(headers) ?? deadLetterOrigin(headers)
+}
+
+function recordedOrigin(headers: Readonly<Record<string, unknown>>): Origin | undefined {
+  const { reason, at, queue, exchange, routingKey } = Object.fromEntries(
+    Object.entries(ORIGIN).map(([member, name]) => [member, headers[name]]),
+  )
+  if (!isText(reason) || !isText(at) || !isText(queue) || !isText(exchange) || !isText(routingKey)) return undefined
+  return { reason, at, queue, exchange, routingKey }
+}
+
+/** A dead letter: the broker moved it here, mostly after `x-delivery-limit` returns. The newest death comes first. */
+function deadLetterOrigin(headers: Readonly<Record<string, unknown>>): Origin | undefined {
+  const deaths = headers['x-death']
+  const death: unknown = Array.isArray(deaths) ? deaths[0] : undefined
+  if (!isRecord(death)) return undefined
+  const { reason, queue, exchange, time, 'routing-keys': keys } = death
+  const routingKey: unknown = Array.isArray(keys) ? keys[0] : undefined
+  if (!isText(reason) || !isText(queue) || !isText(exchange) || !isText(routingKey)) return undefined
+  const seconds = isRecord(time) && typeof time['value'] === 'number' ? time['value'] : 0
+  return { reason, queue, exchange, routingKey, at: new Date(seconds * 1_000).toISOString() }
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string'
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null

@@ -6,7 +6,7 @@ import type { OpenLines } from '../open-lines.ts'
 import type { Parties } from '../parties.ts'
 import type { Action } from '../session/action.ts'
 import type { Input } from '../session/input.ts'
-import { tellTransfer } from './tell-transfer.ts'
+import { tellTransfer } from './tell-phone.ts'
 
 export interface CarryOutDeps extends Pick<Parties, 'endpointOf' | 'shownAs'> {
   readonly ari: AriClient

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { openUnknown, type UnknownInAsterisk } from './unknown-channels.ts'
+import { openUnknown, type UnknownInAsterisk } from './leftovers.ts'
 
 let status: number
 let server: Server

@@ -48,7 +48,7 @@ export function createSessions(deps: SessionsDeps) {
   const queue = createKeyedQueue()
   const find = async (tenant: Tenant, callId: CallId): Promise<PbxSession | undefined> =>
     (await store.load(tenant, callId))?.session
-  const reporter = createReporter({ listener: deps.listener, onError, find })
+  const reporter = createReporter(deps.listener)
 
   /**
    * Carries out a step that is stored, and applies the inputs that follow from Asterisk's answers. Never rejects: the step
@@ -64,7 +64,9 @@ export function createSessions(deps: SessionsDeps) {
           const input = await (TO_PHONES.includes(action.kind) ? done.catch(report) : done)
           if (input !== undefined) inputs.push(input)
         }
-        await reporter.report(next.session)
+        await reporter
+          .send(next.session)
+          .catch((error: unknown) => onError('a call could not be reported, will try again', error))
         const input = inputs.shift()
         next = input && (await applyOne(tenant, sessionId, input))
       }
@@ -194,11 +196,8 @@ export function createSessions(deps: SessionsDeps) {
         if (marked !== session) await store.save(marked, version, [], session.group.calls)
       })
     },
-    /** Ends all repeating. Resolves when no work is in progress. */
-    async stop(): Promise<void> {
-      reporter.stop()
-      await queue.idle()
-    },
+    /** Resolves when no work is in progress. */
+    stop: (): Promise<void> => queue.idle(),
   }
 }
 

@@ -39,7 +39,6 @@ export const presentationOf = (cli: string): string | null =>
 
 export const isSipUri = (address: string): boolean => SIP_URI.test(address.trim())
 
-/** Whether the address can be dialled: a number, or a SIP URI. */
 export const isDiallable = (address: string): boolean => numberOf(address) !== null || isSipUri(address)
 
 /** Whether RFC 3261 and RFC 3966 call two addresses equal, as far as an agent or a destination needs it. */

@@ -69,7 +69,6 @@ const ALREADY: Readonly<Partial<Record<CallState, readonly CommandOnLeg[]>>> = {
   [ended]: ['hangup'],
 }
 
-/** The leg has the result of this command already. */
 export const hasResult = (state: CallState, command: CommandOnLeg | 'completeTransfer'): boolean =>
   ALREADY[state]?.some((one) => one === command) === true
 

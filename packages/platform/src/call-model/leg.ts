@@ -85,16 +85,12 @@ function statusAfter(before: CallStatus | undefined, report: LegReport): CallSta
 }
 
 /** The port names commands; enum values in events are numbers. */
-function commandResultOf({ commandId, failedCommand, doneCommand }: LegReport): CommandResult | null {
+function commandResultOf({ failedCommand, doneCommand }: LegReport): CommandResult | null {
   if (failedCommand !== null)
     return { ...failedCommand, command: CommandNumber[failedCommand.command], result: CommandResultNumber.failed }
-  if (doneCommand == null || doneCommand.commandId !== commandId) return null
-  return {
-    commandId,
-    command: CommandNumber[doneCommand.command],
-    reason: EndReason.none,
-    result: CommandResultNumber.ok,
-  }
+  if (doneCommand == null) return null
+  const { commandId, command } = doneCommand
+  return { commandId, command: CommandNumber[command], reason: EndReason.none, result: CommandResultNumber.ok }
 }
 
 function times({ state, at }: LegReport, answeredBefore: string | null) {

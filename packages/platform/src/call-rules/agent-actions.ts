@@ -93,7 +93,6 @@ function carryOut(draft: Draft, step: AgentStep, call: Call, leg: LegReport): bo
   }
 }
 
-/** Replaces the correlation id of a call, if there is a new one. */
 function rename(draft: Draft, callId: CallId, correlationId: string | null | undefined): void {
   if (correlationId == null) return
   const call = draft.call(callId)

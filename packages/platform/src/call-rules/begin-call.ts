@@ -35,9 +35,7 @@ export function beginDial(
 /** A call from an outside party. null: the default time. */
 export interface InboundCall {
   readonly from: string
-  /** How long the caller waits for an answer. */
   readonly ringForMs: number | null
-  /** How long the caller talks. */
   readonly talkForMs: number | null
 }
 

@@ -63,7 +63,7 @@ export const newCall = (call: Pick<Call, 'callId' | 'phase' | 'caller' | 'called
   ...call,
 })
 
-/** A leg as stored. Only an ended one is marked: the switch, also that of version 0.1.0, makes no later report from it. */
+/** A leg as stored. Only an ended one is marked: no later report is made from it. */
 interface StoredLeg extends LegReport {
   readonly isEndRecorded?: true
 }

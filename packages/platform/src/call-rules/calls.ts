@@ -5,7 +5,6 @@ import { ENDINGS, otherParty } from './call-group.ts'
 import { answerOf, failureOf, MAX_TALK_MS, RING_OUT_MS } from './destinations.ts'
 import { type Draft, type EndedByParty, endedByOf } from './draft.ts'
 
-/** Rings the called party, or ends the call. */
 export function route(draft: Draft, call: Call, device: DeviceState): void {
   if (call.phase !== 'seized') return
   const { called, callId } = call
@@ -85,7 +84,6 @@ export function remote(draft: Draft, call: Call, action: RemoteAction): void {
   }
 }
 
-/** An outside party puts the other one on hold, or resumes. */
 export function outsideHolds(draft: Draft, call: Call, party: Party, remoteHeld: boolean): void {
   if (party.kind !== 'outside' || (party.holds === true) === remoteHeld) return
   const { holds: _before, ...rest } = party
@@ -97,7 +95,6 @@ export function outsideHolds(draft: Draft, call: Call, party: Party, remoteHeld:
   }
 }
 
-/** The called party has answered. */
 export function connect(draft: Draft, call: Call): void {
   draft.putCall({ ...call, phase: 'talking' })
   for (const leg of draft.legsOf(call.callId)) draft.report(leg, { state: CallState.connected })

@@ -49,7 +49,6 @@ function transferRinging(draft: Draft, callId: CallId, agentUri: string): Call |
 /** Why the agent leaves a transfer before it has ended: the agent completes it, or the device is lost. */
 type Leaving = 'completed' | HowEnded
 
-/** The agent leaves the transfer; the customer stays. */
 function leaveTransfer(draft: Draft, call: Call, leaving: Leaving): void {
   const { transfer } = call
   if (transfer === null) return

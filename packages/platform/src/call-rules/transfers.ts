@@ -177,7 +177,6 @@ function callBack(draft: Draft, call: Call, pending: PendingTransfer, failedBeca
   scheduleTransfer(draft, draft.putCall({ ...call, transfer }), 'transfer-route', ROUTING_MS)
 }
 
-/** The target that rings for the customer answers. */
 export function targetAnswered(draft: Draft, call: Call): void {
   const { transfer } = call
   if (transfer?.ringsIn == null) return

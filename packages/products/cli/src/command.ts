@@ -43,7 +43,6 @@ export type GivenOf<Options extends readonly OptionSpec[]> = {
   readonly [Flags in Options[number][0] as NameIn<Flags>]?: Flags extends `${string}>` ? string : true
 }
 
-/** A command whose `run` gets the options that are given. */
 export const command = <const Options extends readonly OptionSpec[] = []>(
   definition: Command<Options, GivenOf<Options>>,
 ): Command => definition

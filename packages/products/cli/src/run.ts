@@ -2,15 +2,13 @@ import { createClient } from '@switchhook/client'
 import { CommanderError, Command as Program } from 'commander'
 import type { Command, Context } from './command.ts'
 import { openConnection } from './connection.ts'
-import { Exit } from './exit.ts'
-import { reportOf } from './failure-report.ts'
+import { Exit, reportOf } from './failure.ts'
 import { GROUPS } from './groups.ts'
 import { createOutput, type Sink } from './output/output.ts'
 import { renew } from './session/openid.ts'
 import { openProfiles } from './session/profiles.ts'
 import { openSession } from './session/session.ts'
 
-/** The parts of the process that the command uses. */
 export interface Surroundings {
   readonly env: NodeJS.ProcessEnv
   readonly stdout: Sink

@@ -1,1 +1,22 @@
-export { type ConsoleFile, type ConsoleFiles, loadConsole } from './load-console.ts'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** The built console. */
+export interface ConsoleFiles {
+  /** The page. `<base href="./">` in it is the place for the path to the console's root. */
+  readonly page: string
+  /** Paths by file name. Each name contains a hash of the contents. */
+  readonly assets: ReadonlyMap<string, string>
+}
+
+/** `dist/app` is reached by the same relative path from `src` and from `dist`. */
+const BUILT = fileURLToPath(new URL('../dist/app', import.meta.url))
+
+/** Finds the files that `make console` built. Returns undefined if there are none. */
+export function loadConsole(folder: string = BUILT): ConsoleFiles | undefined {
+  const [page, assets] = [join(folder, 'index.html'), join(folder, 'assets')]
+  if (!existsSync(page) || !existsSync(assets)) return undefined
+  const paths = readdirSync(assets).map((name) => [name, join(assets, name)] as const)
+  return { page: readFileSync(page, 'utf8'), assets: new Map(paths) }
+}

@@ -3,8 +3,8 @@ import { aSubscription, eventually, useRedis } from '@switchhook/testkit'
 import { breakerKey, type Endpoint } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { createSubscriptionStore } from '../subscriptions/subscription-store.ts'
-import { type BreakerStore, createBreakerReader, createBreakerStore } from './breaker-store.ts'
-import { createCoolDownHistory, KEPT_PERIODS } from './cool-down-history.ts'
+import { type BreakerStore, createBreakerReader, createBreakerStore, KEPT_PERIODS } from './breaker-store.ts'
+import { createCoolDownHistory } from './cool-down-history.ts'
 import { createOutageStore } from './outage-store.ts'
 
 const COOLDOWN_MS = 300

@@ -4,8 +4,7 @@ import { breakerKey, coolDownsKey, type Endpoint, listeningKey, rejectedKey, sub
 import { type Redis, RedisRefusal, run, runScript } from '../redis/redis.ts'
 import type { ScriptReplies } from '../redis/scripts.ts'
 import { oncePerTick } from '../redis/shared-reads.ts'
-import { parseSubscription } from '../subscriptions/stored-subscription.ts'
-import { HISTORY_MS, KEPT_PERIODS } from './cool-down-history.ts'
+import { parseSubscription } from '../subscriptions/subscription-index.ts'
 
 /*
  * The circuit breaker: one hash per subscription, shared by all workers. All times are Redis' own.
@@ -64,6 +63,11 @@ export interface EndpointHealth {
 
 /** Failures further apart than this do not count as in a row. */
 const REMEMBERED_MS = 24 * 60 * 60_000
+
+/** Periods of cool-downs that are kept of an endpoint (cool-down-history.ts). Redis stores that many compactly, in about 2 KB. */
+export const KEPT_PERIODS = 100
+/** As long as the hours of the statistics. */
+const HISTORY_MS = 30 * 86_400_000
 
 const UNKNOWN: AttemptResult = { outcome: 'network', status: null }
 

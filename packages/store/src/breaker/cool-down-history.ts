@@ -2,11 +2,6 @@ import { coolDownsKey, type Endpoint } from '../keys.ts'
 import { scoredEntries } from '../paging.ts'
 import { type Redis, run } from '../redis/redis.ts'
 
-/** Periods that are kept of an endpoint. Redis stores that many compactly, in about 2 KB. */
-export const KEPT_PERIODS = 100
-/** As long as the hours of the statistics. */
-export const HISTORY_MS = 30 * 86_400_000
-
 /** When an endpoint was not contacted. Cool-downs that follow each other, because their probes failed, are one period. */
 export interface CoolDownPeriod {
   /** When the first cool-down began, in ms since 1970. */

@@ -2,7 +2,7 @@ import type { Delivery, DeliveryId } from '@switchhook/contracts'
 import { bodyKey, logKey, recordKey, redeliveryKey, senderKey } from '../keys.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
 import { type DeliveryRecord, ledgerOf, parseRecord, recordText, viewJson, viewOf } from './delivery-record.ts'
-import { createParkedIndex } from './parked-index.ts'
+import { createParkedIndex } from './parked-list.ts'
 
 type Redelivery =
   | { readonly kind: 'begun'; readonly record: DeliveryRecord & { readonly body: Buffer } }

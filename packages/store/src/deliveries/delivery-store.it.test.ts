@@ -242,7 +242,7 @@ describe('the ledger', () => {
             : end === 'waiting'
               ? store.settle(counted, made, { ...waiting, next })
               : end === 'held'
-                ? store.settle(counted, made, { state: end, slot: message.slot, next, dueInMs: 0, lookInMs: 60_000 })
+                ? store.hold(counted, made, { state: end, slot: message.slot, next, dueInMs: 0, lookInMs: 60_000 })
                 : store.settle(counted, made, { state: end }))
           expect(kind).toBe(isSettled ? 'already' : 'written')
           const after = await read()

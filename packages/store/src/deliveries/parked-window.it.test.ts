@@ -7,7 +7,7 @@ import {
 } from '@switchhook/contracts'
 import type { DeliveryArchive } from './delivery-archive.ts'
 import type { DeliveryStore } from './delivery-store.ts'
-import type { ParkedEntry } from './parked-index.ts'
+import type { ParkedEntry } from './parked-list.ts'
 import { createParkedWindow, type ParkedRange, type ParkedWindow } from './parked-window.ts'
 import { deliveryOf, failed, type TestDeliveries, useDeliveries } from './testing/deliveries.ts'
 
@@ -112,7 +112,7 @@ test('stateOf returns the state of a run until a later run begins or the record 
   expect(await parked.stateOf(delivery)).toBe('unknown')
   expect(await parked.stateOf({ ...delivery, run: 2 })).toBe('pending')
   const next = { token: newToken(), postponed: 0 }
-  await store.settle(again, null, { state: 'held', slot: 0, next, dueInMs: 0, lookInMs: 60_000 })
+  await store.hold(again, null, { state: 'held', slot: 0, next, dueInMs: 0, lookInMs: 60_000 })
   expect(await parked.stateOf(again)).toBe('held')
   expect(await parked.stateOf({ ...delivery, deliveryId: deliveryOf({ subscriptionId }).deliveryId })).toBe('unknown')
 })

@@ -3,7 +3,7 @@ import { parkedKey, recordKey } from '../keys.ts'
 import { scoredEntries } from '../paging.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import { LEDGER_BYTES, type LedgerState, parseLedger, parseRecord } from './delivery-record.ts'
-import { isParked, type ParkedEntry, toEntry } from './parked-index.ts'
+import { isParked, type ParkedEntry, toEntry } from './parked-list.ts'
 
 /** A range of a subscription's parked deliveries, by when they were parked. */
 export interface ParkedRange {

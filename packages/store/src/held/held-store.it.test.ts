@@ -1,7 +1,7 @@
 import { type Delivery, type DeliveryId, newSubscriptionId, newToken } from '@switchhook/contracts'
 import { eventually } from '@switchhook/testkit'
 import type { DeliveryArchive } from '../deliveries/delivery-archive.ts'
-import type { DeliveryStore, Settlement } from '../deliveries/delivery-store.ts'
+import type { DeliveryStore, Holding } from '../deliveries/delivery-store.ts'
 import { createHeldLooks, type HeldLooks } from '../deliveries/held-looks.ts'
 import {
   acknowledged,
@@ -43,7 +43,7 @@ useDeliveries((opened) => {
   looks = createHeldLooks(fixture.redis)
 })
 
-const holding = (delivery: Delivery, over: Partial<Extract<Settlement, { state: 'held' }>> = {}) =>
+const holding = (delivery: Delivery, over: Partial<Holding> = {}) =>
   ({
     state: 'held',
     slot: delivery.slot,
@@ -54,7 +54,7 @@ const holding = (delivery: Delivery, over: Partial<Extract<Settlement, { state: 
   }) as const
 
 async function hold(delivery = deliveryOf({ subscriptionId: id }), over = {}): Promise<Delivery> {
-  await deliveries.settle(delivery, null, holding(delivery, over))
+  await deliveries.hold(delivery, null, holding(delivery, over))
   return delivery
 }
 const idsOf = (some: readonly ({ readonly delivery: Delivery } | undefined)[]): (DeliveryId | undefined)[] =>
@@ -201,7 +201,7 @@ test('a failed attempt of a leased delivery is held for its next slot, and ends 
   const delivery = await hold()
   const { given, ...received } = await receiveOne()
   const posted = { ...received.delivery, attempt: 1 }
-  await deliveries.settle(posted, failed(delivery), holding(posted, { slot: 1, dueInMs: 10_000 }))
+  await deliveries.hold(posted, failed(delivery), holding(posted, { slot: 1, dueInMs: 10_000 }))
   expect(await held.report(id, [{ ...given, ...REJECTED }])).toEqual([])
   expect(await held.count(id)).toMatchObject({ count: 1, leased: 0 })
   const message = await messageOf(delivery)
@@ -220,7 +220,7 @@ test('of attempts that lapse again and again, a record keeps the latest five, an
   for (let n = 0; n < 20; n++) {
     const { delivery } = await messageOf(first)
     const made = { ...delivery, attempt: delivery.attempt + 1 }
-    await deliveries.settle(made, postOf(delivery, outcome, null), holding(made))
+    await deliveries.hold(made, postOf(delivery, outcome, null), holding(made))
     outcome = n === 9 ? 'timeout' : 'lapsed'
     if (n === 12) bytes = await bytesOf(first)
   }

@@ -15,9 +15,8 @@ import { logKey } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
 import { createDeliveryLog } from './delivery-log.ts'
 import { createDeliveryLogReader, type LogQuery } from './delivery-log-reader.ts'
-import { createJournal } from './journal.ts'
+import { createJournal, type LoggedEvent } from './journal.ts'
 import { createJournalReader } from './journal-reader.ts'
-import type { LoggedEvent } from './logged-event.ts'
 import { aLoggedEvent } from './testing/a-logged-event.ts'
 
 const HOUR_MS = 3_600_000

@@ -3,7 +3,7 @@ import { logKey } from '../keys.ts'
 import type { ScriptPart } from '../redis/commands.ts'
 import { chunksOf } from '../redis/in-chunks.ts'
 import { type Redis, run } from '../redis/redis.ts'
-import type { LoggedEvent } from './logged-event.ts'
+import type { LoggedEvent } from './journal.ts'
 
 export interface DeliveryLogLimits {
   /** Entries per subscription. */

@@ -2,9 +2,8 @@ import { type EventType, subjectOf } from '@switchhook/contracts'
 import { eventually, useRedis } from '@switchhook/testkit'
 import { openRedis, type Redis } from '../redis/redis.ts'
 import { createEventList, type EventQuery } from './event-list.ts'
-import { createJournal } from './journal.ts'
+import { createJournal, type LoggedEvent } from './journal.ts'
 import { createJournalReader } from './journal-reader.ts'
-import type { LoggedEvent } from './logged-event.ts'
 import { aLoggedEvent } from './testing/a-logged-event.ts'
 
 const HOUR_MS = 3_600_000

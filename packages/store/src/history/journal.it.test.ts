@@ -3,9 +3,8 @@ import { eventually, useRedis } from '@switchhook/testkit'
 import * as fc from 'fast-check'
 import { journalIndexKey, journalKey, recipientsKey } from '../keys.ts'
 import { openRedis, type Redis, run } from '../redis/redis.ts'
-import { createJournal, MAX_DATA_BYTES, MAX_SUBSCRIPTIONS } from './journal.ts'
+import { createJournal, type LoggedEvent, MAX_DATA_BYTES, MAX_SUBSCRIPTIONS } from './journal.ts'
 import { BEGINNING, createJournalReader, isBefore, type JournalReader } from './journal-reader.ts'
-import type { LoggedEvent } from './logged-event.ts'
 import { aLoggedEvent } from './testing/a-logged-event.ts'
 
 const limits = { size: 10, retentionMs: 60_000, deliveryRetentionMs: 60_000 }

@@ -3,12 +3,23 @@ import {
   type EventSubject,
   type EventType,
   eventMarkOf,
+  type PlatformEvent,
   type SubscriptionId,
 } from '@switchhook/contracts'
 import { journalIndexKey, journalKey, recipientsKey } from '../keys.ts'
 import { chunksWithin } from '../redis/in-chunks.ts'
 import { pipeline, type Redis, run } from '../redis/redis.ts'
-import type { LoggedEvent } from './logged-event.ts'
+
+/** An event as fan-out records it, in the journal and in the lists of its deliveries. */
+export interface LoggedEvent extends Pick<PlatformEvent, 'eventId' | 'eventType' | 'tenant' | 'occurredAt'> {
+  /** ISO 8601, UTC. */
+  readonly fannedOutAt: string
+  /** The subscriptions that got a delivery. */
+  readonly subscriptionIds: readonly SubscriptionId[]
+  readonly subject: EventSubject
+  /** The event's data, serialised. Absent: the journal does not keep it. */
+  readonly dataJson?: string
+}
 
 /** How many events the journal keeps per tenant, and for how long. */
 export interface JournalLimits {

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { shareOf } from './share-of.ts'
+import { shareOf } from './tenant-parked.ts'
 
 describe('the share of each subscription', () => {
   test.each([

@@ -3,7 +3,7 @@ import { type ListedDelivery, pendingDelivery, readListed } from '../deliveries/
 import { subscriptionsKey } from '../keys.ts'
 import { createListCursor, createPageRoom, lowerBound, type Page, type RangeQuery, upperBound } from '../paging.ts'
 import { type Redis, run } from '../redis/redis.ts'
-import { parseSubscription } from '../subscriptions/stored-subscription.ts'
+import { parseSubscription } from '../subscriptions/subscription-index.ts'
 import { fitsEvent, textsOf } from './event-list.ts'
 import type { JournalEntry } from './journal.ts'
 import { type JournalReader, microsOf } from './journal-reader.ts'

@@ -1,6 +1,6 @@
 import { type Attempt, parseSubscriptionId, type SubscriptionId, type Tenant } from '@switchhook/contracts'
 import { type ListedDelivery, readListed } from '../deliveries/listed-delivery.ts'
-import { isParked, type ParkedEntry, toEntry } from '../deliveries/parked-index.ts'
+import { isParked, type ParkedEntry, toEntry } from '../deliveries/parked-list.ts'
 import { bodyKey, parkedKey, parkingSubscriptionsKey, subscriptionsKey } from '../keys.ts'
 import {
   collectPage,
@@ -14,7 +14,6 @@ import {
 import { chunksOf, inChunks } from '../redis/in-chunks.ts'
 import { pipeline, type Redis, run } from '../redis/redis.ts'
 import { byPlace, type Chunk, type MergeEntry, mergeLists } from './merge-lists.ts'
-import { shareOf } from './share-of.ts'
 
 export interface TenantParkedQuery extends RangeQuery {
   /** Absent: every subscription of the tenant. */
@@ -188,4 +187,25 @@ function addTo(groups: Map<string, ParkedCause>, record: ListedDelivery, parkedA
 function placeOf(place: string): MergeEntry {
   const [since = '', list = ''] = place.split(' ')
   return { since, list }
+}
+
+/**
+ * A fair share of what is read of a tenant: the largest number of deliveries per subscription, at most `perSubscription`, with
+ * which all subscriptions together stay within `perTenant`. A subscription with fewer loses none.
+ * @param counts the number of deliveries of each subscription of the tenant
+ * @returns at least 1
+ */
+export function shareOf(
+  counts: readonly number[],
+  { perSubscription, perTenant }: { readonly perSubscription: number; readonly perTenant: number },
+): number {
+  const sumWith = (share: number): number => counts.reduce((sum, count) => sum + Math.min(count, share), 0)
+  if (sumWith(perSubscription) <= perTenant) return perSubscription
+  let [least, most] = [1, perSubscription]
+  while (least < most) {
+    const share = Math.ceil((least + most) / 2)
+    if (sumWith(share) <= perTenant) least = share
+    else most = share - 1
+  }
+  return least
 }

@@ -1,6 +1,6 @@
 import { backoffMs } from '@switchhook/runtime'
 import { Cluster, Redis as Single } from 'ioredis'
-import { REPLY_LIMITS } from './reply-watch.ts'
+import { REPLY_LIMITS } from './replies.ts'
 import { loadScripts } from './scripts.ts'
 
 export type RedisClient = Single | Cluster

@@ -1,7 +1,7 @@
 import { Cluster, type Redis as Single } from 'ioredis'
 import type { RedisClient } from './client.ts'
 import { chunksWithin } from './in-chunks.ts'
-import { isRefusal } from './reply-fate.ts'
+import { isRefusal } from './replies.ts'
 import type { ScriptName, ScriptReplies } from './scripts.ts'
 
 type Argument = string | number | Buffer

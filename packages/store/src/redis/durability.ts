@@ -1,5 +1,5 @@
 import type { Logger } from '@switchhook/runtime'
-import { isReply } from './reply-fate.ts'
+import { isReply } from './replies.ts'
 
 /** The settings of a Redis server that decide which data it can lose. undefined: Redis does not show it. */
 export type DurabilitySettings = Awaited<ReturnType<typeof readSettings>>

@@ -11,6 +11,7 @@ import {
   testRedis,
 } from '@switchhook/testkit'
 import { createDeliveryStore } from '../deliveries/delivery-store.ts'
+import { createMatching } from '../subscriptions/matching.ts'
 import { createSubscriptionStore } from '../subscriptions/subscription-store.ts'
 import { connectTo } from './client.ts'
 import { openRedis, type Redis, RedisRefusal, run } from './redis.ts'
@@ -88,19 +89,19 @@ test('a database that does not exist is waited for, and database 0 is not used i
 
 test('without Redis everything rejects immediately with Unavailable, and works again once reconnected to Redis', async () => {
   const redis = await open()
-  const subscriptions = createSubscriptionStore(redis)
+  const [subscriptions, matching] = [createSubscriptionStore(redis), createMatching(redis)]
   const retention = { settledRetentionMs: 1, parkedRetentionMs: 1 }
   const deliveries = createDeliveryStore(redis, retention)
   const deliveryId = deliveryIdOf(newEventId(), newSubscriptionId())
-  await subscriptions.matching('acme', 'call.status')
+  await matching('acme', 'call.status')
   proxy.refuse()
   await eventually(() => expect(redis.isReady()).toBe(false))
-  await isUnavailable(subscriptions.matching('acme', 'call.status'))
+  await isUnavailable(matching('acme', 'call.status'))
   await isUnavailable(collect(subscriptions.all('acme')))
   await isUnavailable(deliveries.isSettled({ deliveryId, run: 1, slot: 0, attempt: 0 }))
   proxy.accept()
   await redis.ready()
-  expect(await subscriptions.matching('acme', 'call.status')).toEqual([])
+  expect(await matching('acme', 'call.status')).toEqual([])
   expect(await deliveries.isSettled({ deliveryId, run: 1, slot: 0, attempt: 0 })).toBe(false)
   expect(messages()).toEqual(['warn waiting for Redis', 'info reconnected to Redis'])
 })

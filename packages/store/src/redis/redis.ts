@@ -6,8 +6,7 @@ import { PROBE_KEY } from '../keys.ts'
 import { connectTo, type RedisClient, reconnectWaitMs } from './client.ts'
 import { type Commands, withScripts } from './commands.ts'
 import { type DurabilitySettings, fullestOf, parseMemory, type RedisMemory, readSettings } from './durability.ts'
-import { fateOf, isRefusal, isReply } from './reply-fate.ts'
-import { limitReplies, type ReplyWatch, watchReplies } from './reply-watch.ts'
+import { fateOf, isRefusal, isReply, limitReplies, type ReplyWatch, watchReplies } from './replies.ts'
 import type { ScriptName, ScriptReplies } from './scripts.ts'
 
 /** How the stores of this package send commands. `index.ts` does not export it, so no other package touches a key. */

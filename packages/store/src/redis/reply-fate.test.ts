@@ -1,4 +1,4 @@
-import { fateOf, isRefusal } from './reply-fate.ts'
+import { fateOf, isRefusal } from './replies.ts'
 
 const reply = (message: string): Error => Object.assign(new Error(message), { name: 'ReplyError' })
 

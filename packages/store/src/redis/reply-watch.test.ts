@@ -1,4 +1,4 @@
-import { type ReplyWatch, type WatchedConnection, watchReplies } from './reply-watch.ts'
+import { type ReplyWatch, type WatchedConnection, watchReplies } from './replies.ts'
 
 const LIMITS = { replyMs: 200, silenceMs: 1_000, checkEveryMs: 20 }
 const watches: ReplyWatch[] = []

@@ -1,5 +1,5 @@
 import { aSubscription } from '@switchhook/testkit'
-import { createRecentTenants } from './recent-tenants.ts'
+import { createRecentTenants } from './matching.ts'
 import { SubscriptionIndex } from './subscription-index.ts'
 
 function tenantWith(subscriptions: number, revision = 'r') {

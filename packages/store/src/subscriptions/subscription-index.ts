@@ -18,6 +18,9 @@ export const matchOf = ({ id, url, filter }: Subscription): MatchedSubscription 
   ...(filter !== undefined && { filter }),
 })
 
+/** Only the subscription store writes subscriptions, so the JSON is not validated. */
+export const parseSubscription = (text: string): Subscription => JSON.parse(text) as Subscription
+
 /** What a compiled filter takes in memory, in entries. */
 const FILTER_ENTRIES = 5
 /** Characters of a long filter that take as much as an entry. */

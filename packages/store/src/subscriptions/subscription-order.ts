@@ -2,7 +2,7 @@ import type { Subscription, SubscriptionId, Tenant } from '@switchhook/contracts
 import { subscriptionOrderKey, subscriptionsKey } from '../keys.ts'
 import { collectPage, createListCursor, type Page, type PageQuery } from '../paging.ts'
 import { type Redis, run } from '../redis/redis.ts'
-import { parseSubscription } from './stored-subscription.ts'
+import { parseSubscription } from './subscription-index.ts'
 
 /**
  * The place of a subscription in its tenant's list: `<createdAt> <id>`. Places sort by age as plain text, because

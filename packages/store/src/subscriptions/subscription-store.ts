@@ -1,12 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import {
-  AppError,
-  type EventData,
-  type EventType,
-  type Subscription,
-  type SubscriptionId,
-  type Tenant,
-} from '@switchhook/contracts'
+import { AppError, type Subscription, type SubscriptionId, type Tenant } from '@switchhook/contracts'
 import {
   type Endpoint,
   externalIdsKey,
@@ -19,9 +12,7 @@ import {
 } from '../keys.ts'
 import type { Page, PageQuery } from '../paging.ts'
 import { type Redis, run, runScript } from '../redis/redis.ts'
-import { parseSubscription } from './stored-subscription.ts'
-import { createSubscriptionFollower, type FollowerLimits } from './subscription-follower.ts'
-import type { MatchedSubscription } from './subscription-index.ts'
+import { parseSubscription } from './subscription-index.ts'
 import { createSubscriptionOrder, placeOf } from './subscription-order.ts'
 
 /** Which changes the store lists, so that fan-out does not read a tenant's subscriptions again after each change. */
@@ -68,11 +59,9 @@ export function createSubscriptionStore(
     readonly changes?: typeof CHANGES
     /** How long `findRemoved` finds a deleted subscription. */
     readonly removedRetentionMs?: () => Promise<number | undefined>
-    readonly follower?: FollowerLimits
   } = {},
 ) {
   const changes = limits.changes ?? CHANGES
-  const upToDate = createSubscriptionFollower(redis, verify, limits.follower)
   const order = createSubscriptionOrder(redis)
 
   /** Optimistic locking: reads and writes again if another writer changed the subscription in between. */
@@ -183,20 +172,6 @@ export function createSubscriptionStore(
         return undefined
       })
       return before !== undefined
-    },
-    /**
-     * The enabled subscriptions to this event type. Includes every write that ended before the call.
-     * @param data only those whose filter this data of an event passes
-     * @param revision of the subscriptions after the event was stored: includes every write that ended before that. If it is
-     *   known, Redis is not read.
-     */
-    async matching(
-      tenant: Tenant,
-      eventType: EventType,
-      data?: EventData,
-      revision?: string,
-    ): Promise<readonly MatchedSubscription[]> {
-      return (await upToDate(tenant, revision)).matching(eventType, data)
     },
   }
 }

@@ -5,9 +5,12 @@ import {
   exampleDeliveryOf,
   hasLimits,
   newEventId,
+  parseReceiverCheck,
   type ReceiverCheck,
   type Trial,
 } from '@switchhook/contracts'
+import { type Consumer, Queue } from '@switchhook/messaging'
+import type { Consume } from '@switchhook/service'
 import type { CheckStore, SubscriptionStore } from '@switchhook/store'
 import type { Clocks } from '../clocks.ts'
 import type { EndpointClient } from '../http/endpoint-client.ts'
@@ -26,7 +29,7 @@ interface CheckReceiverDeps extends Clocks {
 }
 
 /** Concurrent checks; each makes a few POSTs. */
-export const CONCURRENT_CHECKS = 5
+const CONCURRENT_CHECKS = 5
 
 /** How soon a check asks again for a permit of a subscription with limits. */
 const PERMIT_POLL_MS = 50
@@ -88,3 +91,6 @@ export function createCheckReceiver(deps: CheckReceiverDeps) {
     })
   }
 }
+
+export const consumeChecks = (consume: Consume, check: ReturnType<typeof createCheckReceiver>): Promise<Consumer> =>
+  consume(Queue.receiverChecks, CONCURRENT_CHECKS, ({ content }) => parseReceiverCheck(content), check)

@@ -3,7 +3,7 @@ import type { BreakerStore } from '@switchhook/store'
 import { LRUCache } from 'lru-cache'
 import { resultOf } from '../policy/classify.ts'
 import { isTransientFailure, postponementsMs } from '../policy/decide.ts'
-import type { EndpointState } from './recent-looks.ts'
+import type { EndpointState } from './admit.ts'
 
 /*
  * The worker's side of the circuit breaker, whose states are in packages/store/src/breaker/breaker-store.ts. While it is open,

@@ -3,8 +3,7 @@ import { aDeliveryTo } from '@switchhook/servicekit'
 import type { EndpointHealth } from '@switchhook/store'
 import { aSubscription } from '@switchhook/testkit'
 import { HEALTHY } from '../testing/delivering.ts'
-import { createAdmit } from './admit.ts'
-import { type EndpointState, LOOK_REUSE_MS } from './recent-looks.ts'
+import { createAdmit, type EndpointState, LOOK_REUSE_MS } from './admit.ts'
 
 const SUBSCRIPTION = aSubscription()
 

@@ -1,6 +1,6 @@
 import { type Endpoint, type HeldStore, leaseTimes } from '@switchhook/store'
-import { concludeReceived, type RecordOutcomeDeps, recordOutcome } from './conclude-received.ts'
 import type { createParkExcess } from './park-excess.ts'
+import { concludeReceived, type RecordOutcomeDeps, recordOutcome } from './record-outcomes.ts'
 
 export interface EndLeasesDeps extends RecordOutcomeDeps {
   readonly held: Pick<HeldStore, 'lapsed' | 'readLeases' | 'unparked' | 'read' | 'release' | 'remove'>

@@ -15,10 +15,9 @@ import { maxAttemptMs, type WorkerConfig } from '../config.ts'
 import { createLimits } from '../limits/limits.ts'
 import type { Notices } from '../notices/notices.ts'
 import type { AfterSettled, Pipeline } from '../pipeline/deliver.ts'
-import type { RecordOutcomeDeps } from './conclude-received.ts'
 import { createLookAtHeld, type HeldLooksDeps } from './look-at-held.ts'
 import { createParkExcess } from './park-excess.ts'
-import { createRecordOutcomes } from './record-outcomes.ts'
+import { createRecordOutcomes, type RecordOutcomeDeps } from './record-outcomes.ts'
 
 interface HeldDeps {
   readonly config: WorkerConfig

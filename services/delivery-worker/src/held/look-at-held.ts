@@ -1,6 +1,6 @@
 import type { Logger } from '@switchhook/runtime'
 import type { Endpoint, HeldLook, HeldLooks, HeldStore } from '@switchhook/store'
-import type { EndpointState } from '../endpoint/recent-looks.ts'
+import type { EndpointState } from '../endpoint/admit.ts'
 import type { Limits } from '../limits/limits.ts'
 import { SENT_AT_ONCE } from '../limits/send-held.ts'
 import { createEndLeases, type EndLeasesDeps } from './end-leases.ts'

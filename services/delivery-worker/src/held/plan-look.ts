@@ -1,7 +1,6 @@
 import { hasLimits, holdsDeliveries } from '@switchhook/contracts'
 import type { HeldStore } from '@switchhook/store'
-import { nextLookMs } from '../endpoint/admit.ts'
-import type { EndpointState } from '../endpoint/recent-looks.ts'
+import { type EndpointState, nextLookMs } from '../endpoint/admit.ts'
 
 /** What a look does with the held deliveries of a subscription. `nextInMs`: when to look again; null: nothing is left. */
 export type LookPlan = ReturnType<typeof planLook>

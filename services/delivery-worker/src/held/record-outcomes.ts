@@ -1,13 +1,25 @@
-import type { OutcomeBatch, ReportedOutcome } from '@switchhook/contracts'
-import { chunksOf, type HeldStore, type OutcomeStore } from '@switchhook/store'
-import { type RecordOutcomeDeps, recordOutcome } from './conclude-received.ts'
+import { type Delivery, type OutcomeBatch, parseOutcomeBatch, type ReportedOutcome } from '@switchhook/contracts'
+import { type Consumer, Queue } from '@switchhook/messaging'
+import type { Consume } from '@switchhook/service'
+import {
+  chunksOf,
+  type DeliveryArchive,
+  type DeliveryStore,
+  type HeldMessage,
+  type HeldStore,
+  type OutcomeStore,
+} from '@switchhook/store'
+import type { Pipeline } from '../pipeline/deliver.ts'
+import { answerExcerpt } from '../policy/answer-excerpt.ts'
+import { resultOf } from '../policy/classify.ts'
+import { noticeIfParked, type ParkExcessDeps } from './park-excess.ts'
 
 interface RecordOutcomesDeps extends RecordOutcomeDeps {
   readonly held: Pick<HeldStore, 'read' | 'remove'>
   readonly outcomes: Pick<OutcomeStore, 'recorded'>
 }
 
-export const CONCURRENT_BATCHES = 10
+const CONCURRENT_BATCHES = 10
 /** Of a batch, which has up to 100 outcomes. Their messages have 256 KiB at most: a worker holds 64 MB of them. */
 export const READ_AT_ONCE = 25
 
@@ -30,4 +42,46 @@ export function createRecordOutcomes(deps: RecordOutcomesDeps) {
     await Promise.all(mayBeHeld.map(({ deliveryId }) => listAgain({ deliveryId, tenant, subscriptionId })))
     await outcomes.recorded(batchId)
   }
+}
+
+export const consumeOutcomes = (consume: Consume, record: ReturnType<typeof createRecordOutcomes>): Promise<Consumer> =>
+  consume(Queue.reportedOutcomes, CONCURRENT_BATCHES, ({ content }) => parseOutcomeBatch(content), record)
+
+export interface RecordOutcomeDeps {
+  readonly conclude: Pipeline['conclude']
+  readonly archive: Pick<DeliveryArchive, 'find'>
+  readonly noticeParked: ParkExcessDeps['noticeParked']
+  /** Lists a held delivery again, and parks what then exceeds a limit. */
+  readonly listAgain: (...message: Parameters<DeliveryStore['listAgain']>) => Promise<void>
+}
+
+/** Records what a client has reported. It can be repeated, because it is recorded only for the message that was handed out. */
+export async function recordOutcome(
+  deps: RecordOutcomeDeps,
+  reported: ReportedOutcome,
+  message: HeldMessage | undefined,
+): Promise<void> {
+  const { token, outcome } = reported
+  // A success always counts.
+  if (message !== undefined && (message.delivery.token === token || outcome.kind === 'delivered')) {
+    return await concludeReceived(deps, message.delivery, reported)
+  }
+  // It is held again: the caller lists it.
+  if (message !== undefined) return
+  // It has gone on. Its notice may be missing.
+  await noticeIfParked(deps, reported)
+}
+
+/** Takes a received delivery through the steps that follow a POST. */
+export async function concludeReceived(
+  { conclude }: Pick<RecordOutcomeDeps, 'conclude'>,
+  received: Delivery,
+  { attempt, at, durationMs, outcome }: Pick<ReportedOutcome, 'attempt' | 'at' | 'durationMs' | 'outcome'>,
+): Promise<void> {
+  const { run, slot } = received
+  // As of a POST: without secrets, and not longer.
+  const said = outcome.kind === 'answered' ? answerExcerpt(Buffer.from(outcome.answer ?? ''), true) : undefined
+  const answer = said !== undefined && { answer: said }
+  const made = { run, slot, attempt, at, durationMs, ...resultOf(outcome), ...answer }
+  await conclude({ via: 'pull', delivery: { ...received, attempt }, outcome, attempt: made })
 }

@@ -4,8 +4,14 @@ import { type Deadline, startDeadline } from '@switchhook/runtime'
 import type * as axios from 'axios'
 import type { Dispatcher } from 'undici'
 import { answerExcerpt, EXCERPT_SOURCE_BYTES } from '../policy/answer-excerpt.ts'
-import { classifyError, classifyStatus, codedError, explainedError } from '../policy/classify.ts'
-import { type Header, pauseMsOf } from '../policy/retry-after.ts'
+import {
+  classifyError,
+  classifyStatus,
+  codedError,
+  explainedError,
+  type Header,
+  pauseMsOf,
+} from '../policy/classify.ts'
 import { classifyBroken, SENT_BY_PARSERS, StrayAnswer } from './classify-broken.ts'
 import type { Connections } from './connections.ts'
 import type { LeaseExpired, PostTerms } from './post-under-lease.ts'

@@ -14,7 +14,7 @@ import {
 } from '@switchhook/contracts'
 import { anAttempt } from '@switchhook/servicekit'
 import type { Crossing, DeliveryRecord, Outage } from '@switchhook/store'
-import { aDelivery, aSubscription } from '@switchhook/testkit'
+import { aDelivery } from '@switchhook/testkit'
 import { createNotices, type NoticesDeps } from './notices.ts'
 
 const SINCE_MS = Date.parse('2026-01-01T00:00:00.000Z')
@@ -43,7 +43,7 @@ const withLastOutcome = (record: DeliveryRecord, outcome: (typeof OUTCOMES)[numb
 })
 
 /** The dependencies of notices that tests replace. */
-interface Change extends Partial<Omit<NoticesDeps, 'subscriptions' | 'archive' | 'broker'>> {
+interface Change extends Partial<Omit<NoticesDeps, 'matching' | 'archive' | 'broker'>> {
   readonly isWanted?: (tenant: Tenant, eventType: EventType) => Promise<boolean>
   readonly find?: (delivery: Delivery) => Promise<DeliveryRecord | undefined>
   readonly publish?: (event: PlatformEvent) => Promise<void>
@@ -60,9 +60,7 @@ function aWorld(change: Change = {}, crossings: readonly Omit<Crossing, 'tenant'
     events.push(event)
   }
   const { noticeParked, ...notices } = createNotices({
-    subscriptions: {
-      matching: async (tenant, eventType) => ((await isWanted(tenant, eventType)) ? [aSubscription()] : []),
-    },
+    matching: async (tenant, eventType) => ((await isWanted(tenant, eventType)) ? ['a subscription'] : []),
     outages: {
       unreported: async () => outage,
       markReported: async () => void steps.push('marked'),

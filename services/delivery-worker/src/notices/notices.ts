@@ -14,12 +14,13 @@ import {
 } from '@switchhook/contracts'
 import type { Broker } from '@switchhook/messaging'
 import { type Logger, oneAtATime } from '@switchhook/runtime'
-import type { DeliveryArchive, DeliveryRecord, LimitNotices, OutageStore, SubscriptionStore } from '@switchhook/store'
+import type { DeliveryArchive, DeliveryRecord, LimitNotices, OutageStore } from '@switchhook/store'
 import type { AfterSettled } from '../pipeline/deliver.ts'
 import { mayBeParked } from '../pipeline/progress.ts'
 
 export interface NoticesDeps {
-  readonly subscriptions: Pick<SubscriptionStore, 'matching'>
+  /** The tenant's subscriptions to a type. */
+  readonly matching: (tenant: Tenant, eventType: EventType) => Promise<readonly unknown[]>
   readonly outages: OutageStore
   readonly parkedLimits: LimitNotices
   readonly heldLimits: LimitNotices
@@ -44,11 +45,11 @@ const RECOVERED = 'webhook.endpoint.recovered'
  * - about a parked trial: its caller looks at the result
  */
 export function createNotices(deps: NoticesDeps) {
-  const { subscriptions, outages, parkedLimits, heldLimits, archive, published, log } = deps
+  const { matching, outages, parkedLimits, heldLimits, archive, published, log } = deps
 
   /** Whether the tenant has a subscription that receives this type. */
   const isWanted = async (tenant: Tenant, eventType: EventType): Promise<boolean> =>
-    (await subscriptions.matching(tenant, eventType)).length > 0
+    (await matching(tenant, eventType)).length > 0
 
   async function publish(
     { tenant, traceparent }: Pick<Delivery, 'tenant' | 'traceparent'>,

@@ -53,6 +53,10 @@ function aWorld(outcome: Outcome, change: Change = {}) {
       steps.push(`park ${reason}`)
       return WRITTEN
     },
+    hold: async ({ slot }) => {
+      steps.push(`settle slot ${slot} held`)
+      return WRITTEN
+    },
     settle: async ({ slot }, attempt, settlement) => {
       attempts.push(attempt)
       const next = settlement.state === 'waiting' ? ` ${settlement.nextAttemptAt}` : ''

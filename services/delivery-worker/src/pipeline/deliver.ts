@@ -1,14 +1,10 @@
-import type { Delivery, ScheduleOf } from '@switchhook/contracts'
-import type { Clocks } from '../clocks.ts'
+import { type Delivery, messageIdentityOf, type ScheduleOf } from '@switchhook/contracts'
+import { MAX_HOLD_MS } from '@switchhook/messaging'
 import type { Breaker } from '../endpoint/cooldown.ts'
 import type { Isolation, Source } from '../endpoint/isolate.ts'
 import { decide, decisionOnReceived } from '../policy/decide.ts'
-import { type AttemptDeps, attempt } from './attempt.ts'
-import { createCopies } from './copies.ts'
-import { giveUpProbe, isFresh, type LookDeps, look, needOf } from './look.ts'
-import type { At, Made, Result } from './progress.ts'
-import { type SecureDeps, secure } from './secure.ts'
-import { type SettleDeps, settle } from './settle.ts'
+import type { At, Made, Progress, Result } from './progress.ts'
+import { attempt, giveUpProbe, isFresh, type Kept, look, needOf, type StepDeps, secure, settle } from './steps.ts'
 
 /**
  * Called after a slot is settled and before its message is acknowledged: a notice, the note of a rejection, what is held beyond
@@ -16,17 +12,12 @@ import { type SettleDeps, settle } from './settle.ts'
  */
 export type AfterSettled = (settled: At<'settled'>) => Promise<void>
 
-/** What the steps need; the interface of each names its part. */
-export type PipelineDeps = Clocks &
-  LookDeps &
-  AttemptDeps &
-  SecureDeps &
-  SettleDeps & {
-    readonly scheduleOf: ScheduleOf
-    readonly isolation: Pick<Isolation, 'inTurn'>
-    readonly breaker: Pick<Breaker, 'isFailing' | 'note'>
-    readonly afterSettled: readonly AfterSettled[]
-  }
+export interface PipelineDeps extends StepDeps {
+  readonly scheduleOf: ScheduleOf
+  readonly isolation: Pick<Isolation, 'inTurn' | 'notePost'>
+  readonly breaker: Breaker
+  readonly afterSettled: readonly AfterSettled[]
+}
 
 /** See `createPipeline`. */
 export type Pipeline = ReturnType<typeof createPipeline>
@@ -123,3 +114,67 @@ async function notice(listeners: readonly AfterSettled[], settled: At<'settled'>
   await Promise.all(listeners.map((afterSettled) => afterSettled(settled)))
   return { kind: 'noticed' }
 }
+
+/** More than a worker has in flight. Beyond it the oldest results are forgotten; each costs a duplicate POST. */
+const MAX_KEPT = 20_000
+
+/** @param keep is given each value that a repeat could go on from */
+type Work = (at: At<'due'> | Kept, keep: (at: Progress) => void) => Promise<void>
+
+/**
+ * The copies of a message that this worker handles, by identity: they are handled one after the other, and share the result
+ * of a POST that could not be settled.
+ * @param nowMs monotonic
+ */
+function createCopies(nowMs: () => number) {
+  const running = new Map<string, Promise<void>>()
+  /** Of messages that were POSTed and are not settled. Almost always empty. In the order in which they were kept. */
+  const kept = new Map<string, { readonly last: Kept; readonly keptAtMs: number }>()
+
+  /** Its message returned to the broker long ago. Another worker has it, or has finished it. */
+  const isLapsed = ({ keptAtMs }: { readonly keptAtMs: number }): boolean => nowMs() - keptAtMs > MAX_HOLD_MS
+
+  function forgetOldest(): void {
+    for (const [key, one] of kept) {
+      if (kept.size <= MAX_KEPT && !isLapsed(one)) return
+      kept.delete(key)
+    }
+  }
+
+  async function handle(key: string, due: Delivery, work: Work): Promise<void> {
+    if (kept.size > 0) forgetOldest()
+    let last = kept.get(key)?.last
+    kept.delete(key)
+    try {
+      await work(last ?? { kind: 'due', delivery: due }, (at) => {
+        if (isKept(at)) last = at
+      })
+    } catch (error) {
+      if (last !== undefined) kept.set(key, { last, keptAtMs: nowMs() })
+      throw error
+    }
+  }
+
+  return {
+    /**
+     * Runs `work` once no other copy of the message is handled here. It then finds what that copy has settled, or goes on from
+     * the last value that the copy could not settle.
+     */
+    async alone(due: Delivery, work: Work): Promise<void> {
+      const key = messageIdentityOf(due)
+      for (let other = running.get(key); other !== undefined; other = running.get(key)) await other
+      const handled = handle(key, due, work)
+      const ended = handled.catch(() => {})
+      running.set(key, ended)
+      try {
+        await handled
+      } finally {
+        running.delete(key)
+      }
+    },
+  }
+}
+
+/** Without a POST nothing is kept, and the message is looked at again. A settled slot is known to the ledger. */
+const isKept = (at: Progress): at is Kept =>
+  (at.kind === 'posted' || at.kind === 'decided' || at.kind === 'secured') && at.result.attempt !== null

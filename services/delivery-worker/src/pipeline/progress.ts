@@ -1,5 +1,5 @@
 import type { Attempt, Delivery, Outcome, Subscription } from '@switchhook/contracts'
-import type { HeldExcess, Settlement } from '@switchhook/store'
+import type { HeldExcess, Holding, Settlement } from '@switchhook/store'
 import type { Before } from '../endpoint/cooldown.ts'
 import type { Decision, Withheld } from '../policy/decide.ts'
 
@@ -14,7 +14,7 @@ import type { Decision, Withheld } from '../policy/decide.ts'
  * ```
  *
  * A process that dies loses the value; the broker returns the message, which is then `due` again. If a step fails and the
- * process lives, `copies.ts` keeps the last value after a POST, and the message that comes back goes on from it.
+ * process lives, `deliver.ts` keeps the last value after a POST, and the message that comes back goes on from it.
  *
  * | kind | if the process dies here | if the next step runs twice |
  * | --- | --- | --- |
@@ -98,7 +98,10 @@ interface NotMade {
 }
 
 /** What the slot is settled with: the rest of the delivery is safe, or is stored with the ledger. */
-export type ToSettle = Settlement | ({ readonly state: 'parked' } & Omit<Extract<Decision, { kind: 'park' }>, 'kind'>)
+export type ToSettle =
+  | Settlement
+  | Holding
+  | ({ readonly state: 'parked' } & Omit<Extract<Decision, { kind: 'park' }>, 'kind'>)
 
 export const withheld = (delivery: Delivery, outcome: Withheld): At<'withheld'> => ({
   kind: 'withheld',

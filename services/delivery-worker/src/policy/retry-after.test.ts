@@ -1,4 +1,4 @@
-import { MAX_PAUSE_MS, pauseMsOf } from './retry-after.ts'
+import { MAX_PAUSE_MS, pauseMsOf } from './classify.ts'
 
 const NOW_MS = Date.parse('2026-11-23T12:00:00Z')
 

@@ -1,7 +1,7 @@
 import { type Attempt, type Delivery, type Outcome } from '@switchhook/contracts'
 import { createMetrics } from '@switchhook/runtime'
 import { anAttempt, aReportedDelivery } from '@switchhook/servicekit'
-import { attempt as makeAttempt } from '../pipeline/attempt.ts'
+import { attempt as makeAttempt } from '../pipeline/steps.ts'
 import type { Decision, Withheld } from '../policy/decide.ts'
 import { HEALTHY, ok, pipelineDeps, posted } from '../testing/delivering.ts'
 import { createDeliveryMeter } from './delivery-meter.ts'

@@ -2,8 +2,8 @@ import type { Delivery, Outcome } from '@switchhook/contracts'
 import type { EndpointHealth } from '@switchhook/store'
 import type { Admission } from '../endpoint/admit.ts'
 import { createIsolation, type IsolationDeps } from '../endpoint/isolate.ts'
-import type { RecordOutcomeDeps } from '../held/conclude-received.ts'
 import type { HeldLooksDeps } from '../held/look-at-held.ts'
+import type { RecordOutcomeDeps } from '../held/record-outcomes.ts'
 import type { Posted } from '../http/post-under-lease.ts'
 import { createPipeline, type PipelineDeps } from '../pipeline/deliver.ts'
 import { notifyAll } from '../reporting/listener.ts'
@@ -60,13 +60,14 @@ export function pipelineDeps(change: Partial<FlatDeps> = {}): PipelineDeps {
     isSettled = async () => false,
     settle = async () => WRITTEN,
     park = async () => WRITTEN,
+    hold = async () => WRITTEN,
     publishRetry = async () => {},
     ...others
   } = change
   return {
     scheduleOf: () => ({ waitsMs: [10_000], cooldownMs: 30_000 }),
     isolation: anIsolation(),
-    deliveries: { isSettled, settle, park },
+    deliveries: { isSettled, settle, park, hold },
     broker: { publishRetry },
     admit: admitIn('closed'),
     breaker: aBreaker(),

@@ -16,6 +16,13 @@ export interface WorkerOptions {
   readonly endpoint: () => 'fails' | 'cooling'
 }
 
+async function settling<Settled>(at: WorkerOptions['at'], write: () => Promise<Settled>): Promise<Settled> {
+  await at('before settling')
+  const settled = await write()
+  await at('settled')
+  return settled
+}
+
 /** One delivery with its messages at the broker, its subscription, and workers over the real store. */
 export function aDeliveryWorld(store: DeliveryStore & DeliveryArchive, of: Partial<Delivery> = {}) {
   const first = aDelivery(of)
@@ -53,12 +60,8 @@ export function aDeliveryWorld(store: DeliveryStore & DeliveryArchive, of: Parti
       },
       afterSettled: [async ({ delivery, written }) => void (written ?? (await store.listAgain(delivery)))],
       park: (...parked) => store.park(...parked),
-      settle: async (delivery, attempt, settlement) => {
-        await at('before settling')
-        const settled = await store.settle(delivery, attempt, settlement)
-        await at('settled')
-        return settled
-      },
+      hold: (...held) => settling(at, () => store.hold(...held)),
+      settle: (...settled) => settling(at, () => store.settle(...settled)),
       nowMs: () => performance.now(),
     })
 

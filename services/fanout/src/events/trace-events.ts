@@ -1,8 +1,8 @@
 import { traceIdOfEvent } from '@switchhook/contracts'
-import { spanned, type Tracing } from '@switchhook/runtime'
+import { spanned, type Tracing, tracePublishDelivery } from '@switchhook/runtime'
 import type { HandleEvent } from './handle-event.ts'
 
-/** Adds a span around the fan-out of an event, and so a trace context: an event without one starts a trace. */
+/** Adds a span around the fan-out of an event, and so a trace context: an event without one starts a trace. Each delivery gets a span. */
 export const traceEvents =
   (tracing: Tracing, handle: HandleEvent): HandleEvent =>
   (event, publishDelivery) =>
@@ -24,5 +24,5 @@ export const traceEvents =
           ...(event.tenant !== null && { 'switchhook.tenant': event.tenant }),
         }),
       },
-      ({ traceparent }) => handle({ ...event, traceparent }, publishDelivery),
+      ({ traceparent }) => handle({ ...event, traceparent }, tracePublishDelivery(tracing, publishDelivery)),
     )

@@ -1,13 +1,134 @@
 import { type PlatformEvent, parseEvent, type Tenant } from '@switchhook/contracts'
-import { ALONE_HEADER, type IncomingMessage, type Packer, type SingleEvent } from '@switchhook/messaging'
-import { parseEventMessage } from '../events/handle-event.ts'
-import type { FairTurns } from './fair-turns.ts'
-import type { TenantShares } from './tenant-shares.ts'
+import {
+  ALONE_HEADER,
+  type Broker,
+  backlogQueues,
+  createFinishedMembers,
+  createPacker,
+  eventPacketQueues,
+  eventQueues,
+  handleMembers,
+  type IncomingMessage,
+  openEventPacket,
+  type Packer,
+  type Packet,
+  type SingleEvent,
+} from '@switchhook/messaging'
+import type { Consume, Service } from '@switchhook/service'
+import type { FanoutConfig } from '../config.ts'
+import { createFirstAttempts } from '../events/first-attempts.ts'
+import { type HandleEvent, parseEventMessage } from '../events/handle-event.ts'
+import { FairTurns } from './fair-turns.ts'
+import { startQueueWatch } from './queue-watch.ts'
+import { TenantShares } from './tenant-shares.ts'
+
+/**
+ * Events received and not acknowledged, for each that is being handled. In a burst most of them wait for the confirm of a
+ * packet, so the window limits the events a second; with 512 events in all, `fanout.events` grew during a burst.
+ */
+const WINDOW_DEPTH = 32
+/** The prefetch count of AMQP has 16 bits. */
+const MAX_WINDOW = 65_535
+/**
+ * Longer than the confirm of a packet takes. In a burst, events of many packets end in any order; an acknowledgement for each
+ * costs RabbitMQ half as much as the event itself.
+ */
+const HOLD_ACKS_MS = 100
+/** Packets that are received per backlog: the next one is there when one is finished. */
+const PACKETS_AT_ONCE = 2
+/** Of the concurrently handled events, those from backlogs. */
+const BACKLOG_PART = 0.5
+
+/** A packet of a backlog. Long enough to fill packets, also when many tenants burst at the same time. */
+const BACKLOG_PACKET = { maxMembers: 100, maxBytes: 256 * 1024, gatherMs: 25 }
+
+const AGE_EVERY_MS = 1_000
+/** Far below the broker's limit for unacknowledged messages (30 minutes). The events then go back into new packets. */
+const END_WAITS_EVERY_MS = 300_000
+
+interface IntakeOptions extends Pick<Service<FanoutConfig>, 'config' | 'log'> {
+  readonly broker: Broker
+  readonly consume: Consume
+  readonly eventShards: number
+  readonly handle: HandleEvent
+  /** Counts the tenants that are deferred, and with the result each event that its backlog has stored. */
+  readonly meterDeferred: (tenants: () => number) => () => void
+}
+
+/** Consumes events and backlogs. Resolves once it consumes; the result stops it. */
+export async function openIntake(options: IntakeOptions): Promise<() => Promise<void>> {
+  const { config, broker, consume, eventShards, handle, meterDeferred, log } = options
+  const { FANOUT_CONCURRENCY: concurrency, DELIVERY_SHARDS: deliveryShards } = config
+  const shares = new TenantShares()
+  const direct = new FairTurns<Line>(concurrency)
+  const backlog = new FairTurns<number>(Math.ceil(concurrency * BACKLOG_PART), { isOpen: false })
+
+  const firstAttempts = createFirstAttempts({ broker, shards: deliveryShards })
+  const backlogged = createFirstAttempts({
+    broker: {
+      publishDelivery: broker.publishBacklogged,
+      publishPacket: broker.publishBackloggedPacket,
+    },
+    shards: 1,
+  })
+  const watch = startQueueWatch({ broker, deliveryShards, shares, direct, backlog, firstAttempts, backlogged })
+  const aging = setInterval(() => shares.age(), AGE_EVERY_MS)
+  const ending = setInterval(() => backlog.endWaits(), END_WAITS_EVERY_MS)
+  for (const timer of [aging, ending]) timer.unref()
+
+  const publishDirect: Parameters<HandleEvent>[1] = (delivery) =>
+    (shares.charge(delivery.tenant, 1) ? backlogged : firstAttempts).publish(delivery)
+  const intake = createIntake({
+    shares,
+    turns: direct,
+    handle: (event) => handle(event, publishDirect),
+    packer: createPacker<SingleEvent>({ ...BACKLOG_PACKET, publish: broker.publishEventPacket }),
+    areDeliveriesLate: watch.areDeliveriesLate,
+    deferred: meterDeferred(() => shares.deferredTenants()),
+  })
+  const ofPackets = { finished: createFinishedMembers<SingleEvent>(), publishAlone: broker.publishAlone, log }
+  const handlePacket = (packet: Packet<SingleEvent>): Promise<void> =>
+    handleMembers(packet, {
+      ...ofPackets,
+      handle: async (single) => await intake({ event: parsePacked(single), content: single.content, isAlone: false }),
+    })
+  const handleBacklogOf = (n: number): ((packet: Packet<SingleEvent>) => Promise<void>) => {
+    async function handleOne(single: SingleEvent): Promise<void> {
+      const event = parsePacked(single)
+      const deliveries = await handle(event, backlogged.publish)
+      shares.charge(event.tenant, deliveries)
+      backlog.charge(n, deliveries)
+    }
+    const turns = {
+      take: () => backlog.take(n),
+      giveBack: () => backlog.giveBack(),
+      putBack: (events: readonly SingleEvent[]) => broker.publishEventPacket(events, n),
+    }
+    return (packet) => handleMembers(packet, { ...ofPackets, handle: handleOne, turns })
+  }
+  const eventsAtOnce = Math.min(MAX_WINDOW, Math.ceil((concurrency * WINDOW_DEPTH) / eventShards))
+  // A packet has up to as many events as the window is deep.
+  const packetsAtOnce = Math.ceil(concurrency / eventShards)
+  const consumers = await Promise.all([
+    ...eventQueues(eventShards).map((queue) => consume(queue, eventsAtOnce, parseReceivedEvent, intake, HOLD_ACKS_MS)),
+    ...eventPacketQueues(eventShards).map((queue) =>
+      consume(queue, packetsAtOnce, openEventPacket, handlePacket, HOLD_ACKS_MS),
+    ),
+    ...backlogQueues.map((queue, n) => consume(queue, PACKETS_AT_ONCE, openEventPacket, handleBacklogOf(n))),
+  ])
+  return async () => {
+    const drained = consumers.map((consumer) => consumer.drain())
+    backlog.stop()
+    await Promise.all(drained)
+    for (const timer of [aging, ending]) clearInterval(timer)
+    await watch.stop()
+  }
+}
 
 type ReceivedEvent = ReturnType<typeof parseReceivedEvent>
 
 /** @throws Unparsable as `parseEventMessage` */
-export const parseReceivedEvent = (message: IncomingMessage) => ({
+const parseReceivedEvent = (message: IncomingMessage) => ({
   event: parseEventMessage(message),
   content: message.content,
   /** It came out of a packet and must not be packed again. */
@@ -15,7 +136,7 @@ export const parseReceivedEvent = (message: IncomingMessage) => ({
 })
 
 /** @throws Unparsable for a member of a packet that is not an event */
-export const parsePacked = ({ content, traceparent, revision }: SingleEvent): PlatformEvent => ({
+const parsePacked = ({ content, traceparent, revision }: SingleEvent): PlatformEvent => ({
   ...parseEvent(content),
   ...(traceparent !== undefined && { traceparent }),
   ...(revision !== undefined && { revision }),
@@ -26,7 +147,7 @@ const ALONE = Symbol('alone')
 
 export type Line = Tenant | typeof ALONE
 
-export interface IntakeDeps {
+interface IntakeDeps {
   readonly shares: TenantShares
   readonly turns: FairTurns<Line>
   /** Resolves to the number of deliveries. */

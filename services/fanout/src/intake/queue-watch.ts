@@ -2,7 +2,6 @@ import { type Broker, backlogQueue, dueQueues, packetQueues, Queue, type QueueDe
 import { startPoll } from '@switchhook/runtime'
 import type { FirstAttempts } from '../events/first-attempts.ts'
 import type { FairTurns } from './fair-turns.ts'
-import type { Line } from './intake.ts'
 import type { TenantShares } from './tenant-shares.ts'
 
 const LOOK_EVERY_MS = 50
@@ -20,7 +19,7 @@ export interface QueueWatchDeps {
   /** Knows the backlogs of the deferred tenants. `endDeferrals` is called after each look. */
   readonly shares: Pick<TenantShares, 'backlogs' | 'endDeferrals'>
   /** The turns of events that are handled directly. */
-  readonly direct: Pick<FairTurns<Line>, 'hasWork'>
+  readonly direct: Pick<FairTurns<unknown>, 'hasWork'>
   /** The turns of packets from backlogs. Opened while workers keep up. */
   readonly backlog: Pick<FairTurns<number>, 'hasWork' | 'isWaiting' | 'setOpen'>
   /** Publishes first attempts to the due queues. */

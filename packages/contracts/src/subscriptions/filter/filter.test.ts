@@ -1,11 +1,10 @@
 import fc from 'fast-check'
 import { parseEvent } from '../../events/event.ts'
+import { filterRefusal, hidesEndOfCalls } from './explain-filter.ts'
 import {
   type EventData,
   type FilterCondition,
   type FilterFields,
-  filterRefusal,
-  hidesEndOfCalls,
   leavesGaps,
   passesFilter,
   type SubscriptionFilter,

@@ -1,4 +1,3 @@
-import { CallState, EndReason } from '../../events/call.ts'
 import type { EventType } from '../../events/event.ts'
 
 type FilterScalar = string | number | boolean
@@ -38,21 +37,9 @@ export const compileFilter = (fields: FilterFields): FieldTest[] =>
   Object.entries(fields).map(([field, conditions]) => ({ field, matches: compileConditions(conditions) }))
 
 export const passesFilter = (filter: SubscriptionFilter | undefined, eventType: string, data: EventData): boolean =>
-  filterRefusal(filter, eventType, data) === undefined
-
-/** Why an event does not pass: the first field that does not match. Undefined: it passes. */
-export function filterRefusal(
-  filter: SubscriptionFilter | undefined,
-  eventType: string,
-  data: EventData,
-): string | undefined {
-  for (const [field, conditions] of Object.entries(filteredFields(filter, eventType) ?? {})) {
-    const value = fieldValue(data, field)
-    if (!compileConditions(conditions)(value))
-      return `${field} was ${shown(value)}; the filter wants ${wanted(conditions)}`
-  }
-  return undefined
-}
+  Object.entries(filteredFields(filter, eventType) ?? {}).every(([field, conditions]) =>
+    compileConditions(conditions)(fieldValue(data, field)),
+  )
 
 /** Fields that are the same in all events of a call's leg or of an agent: a filter on them passes all events or none. */
 const STEADY_FIELDS: Readonly<Partial<Record<EventType, readonly string[]>>> = {
@@ -67,32 +54,14 @@ export function leavesGaps(filter: SubscriptionFilter | undefined, eventType: st
   return Object.keys(filteredFields(filter, eventType) ?? {}).some((field) => !steady.includes(field))
 }
 
-/** Fields that tell the end of a call from its other events, with the values that they have at the end. Absent: any value. */
-const AT_THE_END: Readonly<Record<string, readonly number[] | undefined>> = {
-  state: [CallState.ended],
-  endReason: Object.values(EndReason).filter((reason) => reason !== EndReason.none),
-  endedAt: undefined,
-  durationSeconds: undefined,
-}
-
-/** Whether no event of state 7 can pass, so that the subscriber never learns that a call has ended. */
-export function hidesEndOfCalls(filter: SubscriptionFilter): boolean {
-  const fields = filter['call.status'] ?? {}
-  return Object.entries(AT_THE_END).some(([field, values]) => {
-    const conditions = fields[field]
-    if (conditions === undefined) return false
-    return values === undefined ? conditions.every(isAbsence) : !values.some(compileConditions(conditions))
-  })
-}
-
 /** The conditions for events of this type. Undefined: the type passes whole. */
 export const filteredFields = (filter: SubscriptionFilter | undefined, eventType: string): FilterFields | undefined =>
   filter?.[eventType as EventType]
 
-const isScalar = (value: unknown): value is FilterScalar =>
+export const isScalar = (value: unknown): value is FilterScalar =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
 
-function compileConditions(conditions: readonly FilterCondition[]): Matches {
+export function compileConditions(conditions: readonly FilterCondition[]): Matches {
   const exact = new Set<unknown>(conditions.filter(isScalar))
   const others = conditions.flatMap((condition) => predicateOf(condition) ?? [])
   const matchesNothing = conditions.some(isAbsence)
@@ -143,10 +112,10 @@ function comparisonsOf(numeric: readonly (string | number)[]): readonly [Compari
   return numeric.length > 2 ? [comparisonAt(0), comparisonAt(2)] : [comparisonAt(0)]
 }
 
-const isObject = (condition: FilterCondition): condition is Exclude<FilterCondition, FilterScalar | null> =>
+export const isObject = (condition: FilterCondition): condition is Exclude<FilterCondition, FilterScalar | null> =>
   typeof condition === 'object' && condition !== null
 
-const isAbsence = (condition: FilterCondition): boolean =>
+export const isAbsence = (condition: FilterCondition): boolean =>
   condition === null || (isObject(condition) && 'exists' in condition && !condition.exists)
 
 const { isRawJSON: isRawJson } = JSON as unknown as {
@@ -157,30 +126,4 @@ const { isRawJSON: isRawJson } = JSON as unknown as {
 export function fieldValue(data: EventData, field: string): unknown {
   const value = data[field]
   return typeof value === 'object' && isRawJson(value) ? Number(value.rawJSON) : value
-}
-
-const MAX_SHOWN_LENGTH = 64
-const MAX_SHOWN_CONDITIONS = 5
-
-function shown(value: unknown): string {
-  if (value === undefined) return 'absent'
-  return value === null || isScalar(value) ? shortened(JSON.stringify(value)) : 'an object'
-}
-
-const shortened = (text: string): string =>
-  text.length <= MAX_SHOWN_LENGTH ? text : `${text.slice(0, MAX_SHOWN_LENGTH - 1)}…`
-
-function wanted(conditions: readonly FilterCondition[]): string {
-  const texts = conditions.slice(0, MAX_SHOWN_CONDITIONS).map(conditionText)
-  const more = conditions.length - texts.length
-  return [...texts, ...(more > 0 ? [`${more} more`] : [])].join(' or ')
-}
-
-function conditionText(condition: FilterCondition): string {
-  if (!isObject(condition)) return shown(condition)
-  if ('prefix' in condition) return `${shown(condition.prefix)} at the beginning`
-  if ('suffix' in condition) return `${shown(condition.suffix)} at the end`
-  if ('anything-but' in condition) return `anything but ${wanted([condition['anything-but']].flat())}`
-  if ('exists' in condition) return condition.exists ? 'any value' : 'no value'
-  return condition.numeric.join(' ').replace(/(\d) (?=[<>=])/, '$1 and ')
 }

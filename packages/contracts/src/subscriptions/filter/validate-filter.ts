@@ -1,5 +1,4 @@
-import { didYouMean } from '../../errors/did-you-mean.ts'
-import { escapeToken, type Fault, inWords } from '../../errors/validator.ts'
+import { didYouMean, escapeToken, type Fault, inWords } from '../../errors/validator.ts'
 import { EVENT_TYPES, type EventType } from '../../events/event.ts'
 import { EVENT_CATALOGUE } from '../../events/event-catalogue.ts'
 import { NUMERIC_OPERATORS } from './filter.ts'

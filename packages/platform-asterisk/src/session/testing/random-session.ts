@@ -92,47 +92,11 @@ function ofLine({ channels }: PbxSession, channelId: string): Input[] {
 
 export const START_MS = Date.UTC(2026, 0, 1)
 
+const begun = () => ({ tenant: 'acme', callId: newCallId(), refusal: null })
+const dialled = () => ({ ...begun(), caller: agent(ALICE), cli: null, correlationId: null })
+
 export const beginnings: readonly (() => Stepped)[] = [
-  () =>
-    beginDial(
-      {
-        tenant: 'acme',
-        callId: newCallId(),
-        caller: agent(ALICE),
-        called: outside,
-        commandId: newCommandId(),
-        cli: null,
-        correlationId: null,
-        refusal: null,
-        channelId: null,
-      },
-      START_MS,
-    ),
-  () =>
-    beginDial(
-      {
-        tenant: 'acme',
-        callId: newCallId(),
-        caller: agent(ALICE),
-        called: agent(BOB),
-        commandId: null,
-        cli: null,
-        correlationId: null,
-        refusal: null,
-        channelId: 'phone-1',
-      },
-      START_MS,
-    ),
-  () =>
-    beginArrival(
-      {
-        tenant: 'acme',
-        callId: newCallId(),
-        channelId: 'trunk-1',
-        from: '+15559000',
-        called: agent(ALICE),
-        refusal: null,
-      },
-      START_MS,
-    ),
+  () => beginDial({ ...dialled(), called: outside, commandId: newCommandId(), channelId: null }, START_MS),
+  () => beginDial({ ...dialled(), called: agent(BOB), commandId: null, channelId: 'phone-1' }, START_MS),
+  () => beginArrival({ ...begun(), channelId: 'trunk-1', from: '+15559000', called: agent(ALICE) }, START_MS),
 ]

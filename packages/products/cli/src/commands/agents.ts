@@ -1,9 +1,8 @@
 import type { Schemas } from '@switchhook/client'
 import { command, type Group, given } from '../command.ts'
-import { usage } from '../exit.ts'
-import { momentOf } from '../output/read-time.ts'
+import { usage } from '../failure.ts'
+import { LIMIT, limitOf, momentOf, take } from '../options.ts'
 import { callState, deviceStatus, moment } from '../output/words.ts'
-import { LIMIT, limitOf, take } from '../take.ts'
 
 const list = command({
   name: 'list',
@@ -41,16 +40,16 @@ const presence = command({
       statusCode === undefined
         ? await client.agents.state(agentUri)
         : await client.agents.setPresence(agentUri, { statusCode, ...more })
-    out.record(agent, [
-      ['agent', agent.agentUri],
-      ['status', `${agent.statusCode} ${agent.statusName}`],
-      ['since', moment(agent.since)],
-      ['until', moment(agent.until)],
-      ['pending', agent.pendingStatusCode],
-      ['message', agent.message],
-      ['location', agent.location],
-      ['device', agent.deviceStatusName],
-    ])
+    out.record(agent, {
+      agent: agent.agentUri,
+      status: `${agent.statusCode} ${agent.statusName}`,
+      since: moment(agent.since),
+      until: moment(agent.until),
+      pending: agent.pendingStatusCode,
+      message: agent.message,
+      location: agent.location,
+      device: agent.deviceStatusName,
+    })
   },
 })
 

@@ -1,8 +1,8 @@
-import { type Client, type Schemas } from '@switchhook/client'
+import type { Client, Schemas } from '@switchhook/client'
 import { type Command, type Context, command, type Group, given } from '../command.ts'
-import { usage } from '../exit.ts'
+import { usage } from '../failure.ts'
+import { LIMIT, limitOf, take } from '../options.ts'
 import { callState, direction, endReason, moment } from '../output/words.ts'
-import { LIMIT, limitOf, take } from '../take.ts'
 
 const list = command({
   name: 'list',
@@ -75,16 +75,12 @@ async function agentIn(client: Client, callId: string, verb: Verb | 'transfer'):
 }
 
 function accepted(out: Context['out'], answer: Schemas['CommandAccepted'] & { consultationCallId?: string }): void {
-  out.record(answer, [
-    ['call', answer.callId],
-    ['agent', answer.agentUri],
-    ['command', answer.command],
-    ...(answer.consultationCallId === undefined ? [] : [['consultation', answer.consultationCallId] as const]),
-  ])
+  const { callId: call, agentUri: agent, command, consultationCallId: consultation } = answer
+  out.record(answer, { call, agent, command, consultation })
   out.note(
     answer.noop
       ? 'The call is already in this state.'
-      : `Accepted. Its events show the result: switchhook events tail --call ${answer.callId} --since 1m`,
+      : `Accepted. Its events show the result: switchhook events tail --call ${call} --since 1m`,
   )
 }
 

@@ -1,5 +1,5 @@
 import { command, type Group } from '../command.ts'
-import { usage } from '../exit.ts'
+import { usage } from '../failure.ts'
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
 type Shell = (typeof SHELLS)[number]
@@ -7,22 +7,16 @@ type Shell = (typeof SHELLS)[number]
 /** Words by the words before them: `''` has the first words, `calls` its commands, `calls dial` its options. */
 export function completions(groups: readonly Group[]): ReadonlyMap<string, readonly string[]> {
   const words = new Map<string, readonly string[]>()
-  const top: string[] = []
+  const add = (before: string, word: string): void => void words.set(before, [...(words.get(before) ?? []), word])
   for (const { name: group, commands } of groups) {
-    if (group !== '') {
-      top.push(group)
-      words.set(
-        group,
-        commands.map(({ name }) => name),
-      )
-    }
+    if (group !== '') add('', group)
     for (const { name, options = [] } of commands) {
-      if (group === '') top.push(name)
+      add(group, name)
       const flags = options.map(([option]) => option.split(' ')[0] ?? '')
       words.set(`${group} ${name}`.trim(), [...flags, '--json', '--profile', '--help'])
     }
   }
-  return words.set('', top)
+  return words
 }
 
 /** A script that completes commands and options. It contains all words, so completing starts no process. */

@@ -1,7 +1,7 @@
 import { NoAnswer, type Schemas, SwitchhookError } from '@switchhook/client'
 import { type Context, command, type Group, given } from '../command.ts'
+import { LIMIT, limitOf, take } from '../options.ts'
 import { moment, outcome, toneOf } from '../output/words.ts'
-import { LIMIT, limitOf, take } from '../take.ts'
 
 type DeliveriesQuery = Schemas['ListTenantDeliveriesQuery']
 
@@ -46,14 +46,14 @@ const show = command({
 })
 
 export function showDelivery(out: Context['out'], delivery: Schemas['Delivery']): void {
-  out.record(delivery, [
-    ['delivery', delivery.deliveryId],
-    ['event', `${delivery.eventId} (${delivery.eventType})`],
-    ['subscription', delivery.subscriptionId],
-    ['url', delivery.url],
-    ['state', delivery.parkedReason === null ? delivery.state : `${delivery.state}: ${delivery.parkedReason}`],
-    ['next attempt', moment(delivery.nextAttemptAt)],
-  ])
+  out.record(delivery, {
+    delivery: delivery.deliveryId,
+    event: `${delivery.eventId} (${delivery.eventType})`,
+    subscription: delivery.subscriptionId,
+    url: delivery.url,
+    state: delivery.parkedReason === null ? delivery.state : `${delivery.state}: ${delivery.parkedReason}`,
+    'next attempt': moment(delivery.nextAttemptAt),
+  })
   if (out.isJson || delivery.attempts.length === 0) return
   out.print('')
   out.list(delivery.attempts, [

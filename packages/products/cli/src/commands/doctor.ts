@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { SignInFailed, SwitchhookError } from '@switchhook/client'
 import { type Context, command } from '../command.ts'
 import {
@@ -11,12 +12,13 @@ import {
   ok,
   skipped,
 } from '../doctor/judge.ts'
-import { FIRST_WITHIN_MS, SECOND_WITHIN_MS, watchStream } from '../doctor/watch-stream.ts'
-import { CliError, Exit, usage } from '../exit.ts'
-import { countOf } from '../output/read-time.ts'
+import { CliError, Exit, usage } from '../failure.ts'
+import { countOf, take } from '../options.ts'
 import { toneOf } from '../output/words.ts'
-import { take } from '../take.ts'
 
+/** The API sends its place first, and after 15 s without another message. */
+const FIRST_WITHIN_MS = 2_000
+const SECOND_WITHIN_MS = 16_000
 const MAX_ENDPOINTS = 1_000
 const ROLES = ['viewer', 'operator', 'admin']
 
@@ -73,14 +75,39 @@ async function examine(context: Context, needs: string, patience: number): Promi
   ]
 }
 
+/** Opens the live stream and notes when bytes arrive. @param patience multiplies the limits, for slow networks */
 async function examineStream({ session, connection }: Context, patience: number): Promise<Diagnosis> {
   const token = await session.auth?.()
+  const address = `${session.url.replace(/(\/api\/v1)?\/*$/i, '')}/api/v1/webhooks/stream`
   const headers = { ...(token !== undefined && { authorization: `Bearer ${token}` }) }
-  const timing = await watchStream(async (signal) => {
-    const address = `${session.url.replace(/(\/api\/v1)?\/*$/i, '')}/api/v1/webhooks/stream`
-    const response = await connection.fetch(address, { headers, signal })
+  const closing = new AbortController()
+  const open = async () => {
+    const response = await connection.fetch(address, { headers, signal: closing.signal })
     if (!response.ok) throw new CliError(Exit.noAnswer, `The live stream answered ${response.status}.`)
-    return response
-  }, patience)
-  return judgeStream(timing)
+    return response.body?.getReader()
+  }
+  const beganMs = performance.now()
+  const sinceMs = (): number => Math.round(performance.now() - beganMs)
+  const firstLimitMs = FIRST_WITHIN_MS * patience
+  try {
+    const reader = await within(open(), firstLimitMs)
+    // A proxy that gives up cuts the connection, which rejects.
+    const read = async (): Promise<boolean> => (await reader?.read().catch(() => undefined))?.done === false
+    if (!(await within(read(), firstLimitMs - sinceMs())))
+      return judgeStream({ firstMs: undefined, secondMs: undefined, hasEnded: false })
+    const firstMs = sinceMs()
+    const second = await within(read(), SECOND_WITHIN_MS * patience)
+    return judgeStream({ firstMs, secondMs: second ? sinceMs() : undefined, hasEnded: second === false })
+  } finally {
+    closing.abort()
+  }
+}
+
+/** Undefined if it takes longer: that is what the doctor looks for. */
+async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
+  // The losing side may fail later, when the connection is closed.
+  work.catch(() => undefined)
+  const late = wait(Math.max(ms, 0), undefined, { ref: false })
+  // oxlint-disable-next-line no-restricted-properties -- a late answer is the finding, not a failure to wait for one
+  return Promise.race([work, late])
 }

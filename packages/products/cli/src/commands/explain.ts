@@ -1,7 +1,7 @@
 import { type Client, type Schemas, SwitchhookError } from '@switchhook/client'
 import { type Context, command } from '../command.ts'
-import { CliError, Exit } from '../exit.ts'
-import { withoutControls } from '../output/table.ts'
+import { CliError, Exit } from '../failure.ts'
+import { withoutControls } from '../output/output.ts'
 import { moment, toneOf } from '../output/words.ts'
 import { showDelivery } from './deliveries.ts'
 import { showRecovery } from './recover.ts'
@@ -62,7 +62,6 @@ async function showEventsAbout(client: Client, out: Context['out'], pasted: stri
   out.show(found, () => found.map((event) => explained(event, out.style)).join('\n\n'))
 }
 
-/** The verdict for each subscription, in a sentence. */
 function explained(event: Explained, style: Context['out']['style']): string {
   const title = `${style('bold', event.eventType)}  ${moment(event.occurredAt ?? event.fannedOutAt)}  ${style('dim', event.eventId)}`
   if (event.subscriptions.length === 0) return `${title}\n  No subscription existed.`

@@ -1,15 +1,12 @@
 import type { Schemas } from '@switchhook/client'
 import { type Context, command } from '../command.ts'
-import { usage } from '../exit.ts'
-import { ensureSubscription } from '../listen/ensure-subscription.ts'
-import { onKey } from '../listen/keys.ts'
+import { usage } from '../failure.ts'
+import { outcomeText } from '../listen/forward.ts'
 import { listen } from '../listen/listen.ts'
-import { outcomeText } from '../listen/outcome.ts'
-import { skipBacklog } from '../listen/skip-backlog.ts'
-import { targetOf } from '../listen/target.ts'
+import { ensureSubscription, skipBacklog } from '../listen/subscription.ts'
+import { typesIn } from '../options.ts'
 import { clock, deliveries, subscriptionState, toneOf } from '../output/words.ts'
 import { filterIn } from './subscriptions.ts'
-import { typesIn } from './types-in.ts'
 
 export const listenCommand = command({
   name: 'listen',
@@ -111,4 +108,37 @@ function lineOf(
   const tone = toneOf(state) ?? (outcome.status !== undefined && outcome.status < 300 ? 'good' : 'bad')
   const now = clock(new Date().toISOString())
   return `${style('dim', now)}  ${headers['X-SVC-Event']}  attempt ${attempt}: ${style(tone, text)}${took}, ${then}  ${style('dim', deliveryId)}`
+}
+
+/** Calls `work` when the key is pressed. Does nothing unless a person is at a terminal. */
+function onKey(key: string, work: () => Promise<void>): void {
+  const { stdin } = process
+  if (!stdin.isTTY) return
+  stdin.setRawMode(true).unref()
+  process.on('exit', () => stdin.setRawMode(false))
+  stdin.on('data', (typed) => {
+    const text = String(typed)
+    // A raw terminal sends no signals.
+    if (text.includes('\u0003')) process.kill(process.pid, 'SIGINT')
+    else if (text.includes(key)) void work().catch(() => undefined)
+  })
+}
+
+const LOOPBACK = /^((.+\.)?localhost\.?|127(\.\d+){3}|\[::1\])$/
+
+/** Reads `3000`, `3000/hook`, `localhost:3000/hook` or a url. @throws CliError, also for another machine unless that is allowed */
+export function targetOf(text: string, allowRemote: boolean): URL {
+  const port = /^\d+([/?#]|$)/.test(text) ? `localhost:${text}` : text
+  const address = /^[a-z][a-z\d+.-]*:\/\//i.test(port) ? port : `http://${port}`
+  // `URL` would take the first step of a path for the host.
+  if (text.startsWith('/') || !URL.canParse(address))
+    throw usage(`"${text}" is no address: write it like http://localhost:3000/hook.`)
+  const url = new URL(address)
+  if (!/^https?:$/.test(url.protocol)) throw usage(`"${text}" must begin with http:// or https://.`)
+  // `fetch` would refuse each delivery, and its attempt would count.
+  if (url.username || url.password) throw usage('An address with a user or a password cannot be used.')
+  if (!allowRemote && !LOOPBACK.test(url.hostname)) {
+    throw usage(`${url.hostname} is another machine: events have personal data. Add --allow-remote if it may get them.`)
+  }
+  return url
 }

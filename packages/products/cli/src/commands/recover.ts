@@ -1,10 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Schemas } from '@switchhook/client'
 import { type Context, command, given } from '../command.ts'
-import { CliError, Exit } from '../exit.ts'
-import { countOf, momentOf } from '../output/read-time.ts'
+import { CliError, Exit } from '../failure.ts'
+import { countOf, momentOf, typesIn } from '../options.ts'
 import { moment } from '../output/words.ts'
-import { typesIn } from './types-in.ts'
 
 const WATCH_EVERY_MS = 1_000
 
@@ -30,12 +29,13 @@ export const recover = command({
     })
     if (dryRun) {
       const counted = await client.subscriptions.previewRecovery(id, body)
-      return out.record(counted, [
-        ['deliveries', counted.count],
-        ['without body', counted.withoutBody],
-        ['oldest', moment(counted.oldest)],
-        ['newest', moment(counted.newest)],
-      ])
+      const { count, withoutBody, oldest, newest } = counted
+      return out.record(counted, {
+        deliveries: count,
+        'without body': withoutBody,
+        oldest: moment(oldest),
+        newest: moment(newest),
+      })
     }
     let recovery: Schemas['Recovery'] = await client.subscriptions.recover(id, body)
     if (!watch) {
@@ -67,18 +67,20 @@ export function progressOf({ sent, remaining, perSecond, waitingFor }: Schemas['
 }
 
 export function showRecovery(out: Context['out'], recovery: Schemas['Recovery']): void {
-  out.record(recovery, [
-    ['recovery', recovery.recoveryId],
-    ['subscription', recovery.subscriptionId],
-    ['state', recovery.cancelledBecause === null ? recovery.state : `${recovery.state}: ${recovery.cancelledBecause}`],
-    ['waiting for', recovery.waitingFor],
-    ['found', recovery.found],
-    ['sent', recovery.sent],
-    ['skipped', recovery.skipped],
-    ['failed', recovery.failed],
-    ['parked since', recovery.parkedSince],
-    ['remaining', recovery.remaining],
-    ['started', moment(recovery.startedAt)],
-    ['ended', moment(recovery.endedAt)],
-  ])
+  const { recoveryId, subscriptionId: subscription, state, cancelledBecause: why } = recovery
+  const { found, sent, skipped, failed, remaining } = recovery
+  out.record(recovery, {
+    recovery: recoveryId,
+    subscription,
+    state: why === null ? state : `${state}: ${why}`,
+    'waiting for': recovery.waitingFor,
+    found,
+    sent,
+    skipped,
+    failed,
+    'parked since': recovery.parkedSince,
+    remaining,
+    started: moment(recovery.startedAt),
+    ended: moment(recovery.endedAt),
+  })
 }

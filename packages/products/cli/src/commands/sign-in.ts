@@ -1,9 +1,17 @@
 import { createClient } from '@switchhook/client'
 import { type Context, command, type GivenOf } from '../command.ts'
-import { usage } from '../exit.ts'
+import { usage } from '../failure.ts'
 import { openBrowser } from '../session/browser.ts'
-import { applicationScope, chosenIn, readOffer } from '../session/offer.ts'
-import { renew, revoke, tokenUrlOf, withBrowser, withDevice } from '../session/openid.ts'
+import {
+  applicationScope,
+  chosenIn,
+  readOffer,
+  renew,
+  revoke,
+  tokenUrlOf,
+  withBrowser,
+  withDevice,
+} from '../session/openid.ts'
 import type { SignIn } from '../session/profiles.ts'
 
 const LOGIN_OPTIONS = [
@@ -29,13 +37,8 @@ export const login = command({
     // Not before: an address or a token that does not work would replace a profile that does.
     profiles.write(session.profile, { url, signIn })
     profiles.use(session.profile)
-    out.record(me, [
-      ['url', url],
-      ['profile', session.profile],
-      ['tenant', me.tenant],
-      ['subject', me.subject],
-      ['roles', me.roles.join(', ')],
-    ])
+    const { tenant, subject, roles } = me
+    out.record(me, { url, profile: session.profile, tenant, subject, roles: roles.join(', ') })
   },
 })
 

@@ -1,10 +1,8 @@
 import type { Schemas } from '@switchhook/client'
 import { type Context, command, type Group, given } from '../command.ts'
-import { CliError, Exit, usage } from '../exit.ts'
-import { durationMs } from '../output/read-time.ts'
+import { CliError, Exit, usage } from '../failure.ts'
+import { durationMs, LIMIT, limitOf, take, typesIn } from '../options.ts'
 import { moment, subscriptionState, toneOf } from '../output/words.ts'
-import { LIMIT, limitOf, take } from '../take.ts'
-import { typesIn } from './types-in.ts'
 
 const ID = ['<subscription>', 'the id of the subscription'] as const
 const EXTERNAL_ID = ['--external-id <id>', 'your own name for it, unique in your tenant'] as const
@@ -42,29 +40,25 @@ export function showSubscription(
   out: Context['out'],
   subscription: Schemas['Subscription'] & { readonly secret?: string },
 ): void {
-  const { health } = subscription
-  out.record(subscription, [
-    ['subscription', subscription.id],
-    ['url', subscription.url],
-    ['types', subscription.eventTypes.join(',')],
-    ['description', subscription.description],
-    ['external id', subscription.externalId],
-    ['filter', subscription.filter === null ? null : JSON.stringify(subscription.filter)],
-    ['headers', Object.keys(subscription.headers ?? {}).join(',') || null],
-    ['expire after', subscription.expireAfterSeconds === null ? null : `${subscription.expireAfterSeconds} s`],
-    ['state', subscriptionState(subscription)],
-    ['failing since', moment(health.failingSince)],
-    [
-      'last failure',
-      health.lastFailureAt === null
-        ? null
-        : `${health.lastFailureStatus ?? health.lastFailureOutcome} at ${moment(health.lastFailureAt)}`,
-    ],
-    ['cool-down until', moment(health.openUntil)],
-    ['parked', subscription.parked.count],
-    ['held', subscription.held.count],
-    ...(subscription.secret === undefined ? [] : [['secret', subscription.secret] as const]),
-  ])
+  const { url, description, filter, secret, health } = subscription
+  const { lastFailureAt, lastFailureStatus, lastFailureOutcome } = health
+  out.record(subscription, {
+    subscription: subscription.id,
+    url,
+    types: subscription.eventTypes.join(','),
+    description,
+    'external id': subscription.externalId,
+    filter: filter && JSON.stringify(filter),
+    headers: Object.keys(subscription.headers ?? {}).join(',') || null,
+    'expire after': subscription.expireAfterSeconds === null ? null : `${subscription.expireAfterSeconds} s`,
+    state: subscriptionState(subscription),
+    'failing since': moment(health.failingSince),
+    'last failure': lastFailureAt && `${lastFailureStatus ?? lastFailureOutcome} at ${moment(lastFailureAt)}`,
+    'cool-down until': moment(health.openUntil),
+    parked: subscription.parked.count,
+    held: subscription.held.count,
+    secret,
+  })
 }
 
 /** What was set and is probably not meant. */
@@ -94,17 +88,10 @@ const create = command({
     ['--disabled', 'create it disabled'],
   ],
   run: async ({ client, out }, [url = ''], options) => {
-    const eventTypes = typesIn(options.types ?? 'call.status,agent.status')
-    const more = given<Schemas['SubscriptionInput']>({
-      url,
-      eventTypes,
-      description: options.description,
-      externalId: options.externalId,
-      filter: options.filter === undefined ? undefined : filterIn(options.filter),
-      expireAfterSeconds: secondsIn(options.expireAfter),
-      enabled: options.disabled === true ? false : undefined,
-    })
-    const created = await client.subscriptions.create({ url, eventTypes, ...more })
+    const { types = 'call.status,agent.status', externalId, disabled, ...rest } = options
+    const more = { ...(externalId !== undefined && { externalId }), ...(disabled && { enabled: false }) }
+    const fields = { url, eventTypes: typesIn(types), ...fieldsIn(rest), ...more }
+    const created = await client.subscriptions.create(fields)
     showSubscription(out, created)
     showWarnings(out, created)
     out.note('Store the secret now: no later answer shows it.')
@@ -125,16 +112,10 @@ const change = command({
     ['--disable', 'deliver nothing more'],
   ],
   run: async ({ client, out }, [id = ''], options) => {
-    const { url, types, filter, description, expireAfter, enable, disable } = options
+    const { url, enable, disable, ...rest } = options
     if (enable && disable) throw usage('Choose one: --enable or --disable.')
-    const changed = given<Schemas['SubscriptionChange']>({
-      url,
-      description,
-      filter: filter === undefined ? undefined : filterIn(filter),
-      eventTypes: types === undefined ? undefined : typesIn(types),
-      expireAfterSeconds: secondsIn(expireAfter),
-      enabled: enable ? true : disable ? false : undefined,
-    })
+    const more = given<Schemas['SubscriptionChange']>({ url, enabled: enable ?? (disable && false) })
+    const changed = { ...fieldsIn(rest), ...more }
     if (Object.keys(changed).length === 0) throw usage('No change is given: use an option such as --disable.')
     const after = await client.subscriptions.change(id, changed)
     showSubscription(out, after)
@@ -142,9 +123,18 @@ const change = command({
   },
 })
 
-/** `none` removes the setting. */
-const secondsIn = (text: string | undefined): number | null | undefined =>
-  text === undefined ? undefined : text === 'none' ? null : durationMs(text) / 1_000
+type FieldOptions = Partial<Readonly<Record<'types' | 'filter' | 'description' | 'expireAfter', string>>>
+
+/** The fields that are set in the same way at first and later. */
+const fieldsIn = ({ types, filter, description, expireAfter }: FieldOptions) =>
+  given<Pick<Schemas['SubscriptionInput'], 'description' | 'filter' | 'eventTypes' | 'expireAfterSeconds'>>({
+    description,
+    filter: filter === undefined ? undefined : filterIn(filter),
+    eventTypes: types === undefined ? undefined : typesIn(types),
+    // `none` removes the setting.
+    expireAfterSeconds:
+      expireAfter === undefined ? undefined : expireAfter === 'none' ? null : durationMs(expireAfter) / 1_000,
+  })
 
 const remove = command({
   name: 'delete',
@@ -164,10 +154,7 @@ const rotate = command({
   run: async ({ client, out }, [id = ''], { overlap }) => {
     const body = overlap === undefined ? {} : { overlapSeconds: durationMs(overlap) / 1_000 }
     const rotated = await client.subscriptions.rotateSecret(id, body)
-    out.record(rotated, [
-      ['secret', rotated.secret],
-      ['previous valid until', moment(rotated.previousValidUntil)],
-    ])
+    out.record(rotated, { secret: rotated.secret, 'previous valid until': moment(rotated.previousValidUntil) })
   },
 })
 

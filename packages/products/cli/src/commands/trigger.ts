@@ -10,11 +10,7 @@ const test = command({
   ],
   run: async ({ client, out }, [id = '', eventType]) => {
     const sent = await client.subscriptions.test(id, given<Schemas['Trial']>({ eventType: eventType as never }))
-    out.record(sent, [
-      ['delivery', sent.deliveryId],
-      ['event', sent.eventId],
-      ['type', sent.eventType],
-    ])
+    out.record(sent, { delivery: sent.deliveryId, event: sent.eventId, type: sent.eventType })
     out.note(`See the result: switchhook explain ${sent.deliveryId}`)
   },
 })
@@ -28,11 +24,7 @@ const call = command({
   ],
   run: async ({ client, out }, _args, { to = 'sip:alice@acme.example', from = '+15559000' }) => {
     const ringing = await client.simulator.call({ agentUri: to, from })
-    out.record(ringing, [
-      ['call', ringing.callId],
-      ['agent', ringing.agentUri],
-      ['from', ringing.from],
-    ])
+    out.record(ringing, { call: ringing.callId, agent: ringing.agentUri, from: ringing.from })
     out.note(`Answer it: switchhook calls answer ${ringing.callId}`)
   },
 })

@@ -1,5 +1,5 @@
-import { type Schemas } from '@switchhook/client'
-import { CLOCK_LIMIT_MS, clockAdvice, reportOf } from '../failure-report.ts'
+import type { Schemas } from '@switchhook/client'
+import { CLOCK_LIMIT_MS, clockAdvice, reportOf } from '../failure.ts'
 import { outcome } from '../output/words.ts'
 
 export interface Diagnosis {
@@ -66,7 +66,7 @@ export function judgeFailure(error: unknown, status: number | undefined): Diagno
 }
 
 /** What arrived on a connection to the live stream, in ms after it was opened. */
-export interface StreamTiming {
+interface StreamTiming {
   readonly firstMs: number | undefined
   readonly secondMs: number | undefined
   readonly hasEnded: boolean

@@ -2,31 +2,7 @@ import { type ClientOptions, createClient, SignInFailed } from '@switchhook/clie
 import { renew } from '../session/openid.ts'
 import { listen } from './listen.ts'
 
-beforeEach(() => jest.useFakeTimers())
-afterEach(() => jest.useRealTimers())
-
-const MINUTE_MS = 60_000
 const nothing = (): void => {}
-
-test.each([
-  ['longer than a lease', 45 * MINUTE_MS, [expect.stringContaining('This machine slept for 45 min.')]],
-  ['shorter than a lease', 29_000, []],
-])('a sleep of the machine that is %s', (_length, sleptMs, told) => {
-  const notes: string[] = []
-  void listen({
-    // The long poll does not end.
-    client: createClient({ baseUrl: 'http://127.0.0.1', fetch: () => new Promise(nothing) }),
-    subscriptionId: 's-1',
-    target: undefined,
-    note: (text) => void notes.push(text),
-    onResult: nothing,
-  })
-  jest.advanceTimersByTime(5_000)
-  // Its clock goes on, and its timers do not.
-  jest.setSystemTime(Date.now() + sleptMs)
-  jest.advanceTimersByTime(5_000)
-  expect(notes).toEqual(told)
-})
 
 test('a refusal that passes is told with its reason', async () => {
   const detail = 'At most 4 requests of this subscription can wait in one process.'

@@ -1,8 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Client, NoAnswer, type Schemas, SignInFailed, SwitchhookError } from '@switchhook/client'
 import { deliveries, moment } from '../output/words.ts'
-import { forward, untilListening } from './forward.ts'
-import type { ForwardOutcome } from './outcome.ts'
+import { type ForwardOutcome, forward, untilListening } from './forward.ts'
 
 type Received = Schemas['ReceivedDelivery']
 type Reported = Schemas['ReportedOutcome']
@@ -13,7 +12,6 @@ export interface ListenOptions {
   readonly subscriptionId: string
   /** Where deliveries are POSTed; undefined: each one is only shown, and acknowledged. */
   readonly target: URL | undefined
-  /** Tells the person something. */
   readonly note: (text: string) => void
   readonly onResult: (delivery: Received, outcome: Reported, result: Result) => void
 }
@@ -23,7 +21,6 @@ const LEASE_MS = LEASE_SECONDS * 1_000
 /** Deliveries that are handled at the same time. */
 const AT_ONCE = 10
 const RETRY_MS = 1_000
-const TICK_MS = 1_000
 const ACKNOWLEDGED: ForwardOutcome = { status: 200, durationMs: 0 }
 
 /** Receives, handles and reports until it is stopped or refused. @throws SwitchhookError, SignInFailed */
@@ -67,9 +64,6 @@ export async function listen({ client, subscriptionId, target, note, onResult }:
     refused = undefined
   }
 
-  watchSleep((minutes) =>
-    note(`This machine slept for ${minutes} min. Deliveries that it was handling come again, with the same id.`),
-  )
   for (;;) {
     await refused
     if (failure !== undefined) throw failure
@@ -107,14 +101,4 @@ function oldestOf({ items: [first], oldestHeldAt }: Schemas['Received']): string
   if (first === undefined) return oldestHeldAt
   const { occurredAt } = JSON.parse(first.body) as { readonly occurredAt?: string }
   return occurredAt ?? oldestHeldAt
-}
-
-/** Timers stand still while a machine sleeps, and its clock does not. */
-function watchSleep(slept: (minutes: number) => void): void {
-  let lastMs = Date.now()
-  setInterval(() => {
-    const gapMs = Date.now() - lastMs - TICK_MS
-    lastMs = Date.now()
-    if (gapMs > LEASE_MS) slept(Math.round(gapMs / 60_000))
-  }, TICK_MS).unref()
 }

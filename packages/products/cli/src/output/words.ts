@@ -1,5 +1,5 @@
 import { CallState, DeviceStatus, Direction, EndReason, type Schemas } from '@switchhook/client'
-import type { Tone } from './style.ts'
+import type { Tone } from './output.ts'
 
 const nameIn =
   (names: Readonly<Record<string, number>>) =>

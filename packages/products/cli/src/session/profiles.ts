@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, write
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { usage } from '../exit.ts'
+import { usage } from '../failure.ts'
 
 /** A person who has signed in, or an application with a secret. Both keep their present token. */
 export type SignIn = {

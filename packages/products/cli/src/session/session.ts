@@ -1,5 +1,5 @@
 import type { Auth } from '@switchhook/client'
-import { usage } from '../exit.ts'
+import { usage } from '../failure.ts'
 import { DEFAULT_PROFILE, type ProfileFile, type SignIn } from './profiles.ts'
 
 export type Session = ReturnType<typeof openSession>

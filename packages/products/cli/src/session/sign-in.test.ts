@@ -1,4 +1,4 @@
-import { applicationScope, chosenIn } from './offer.ts'
+import { applicationScope, chosenIn } from './openid.ts'
 import { signInProblem } from './sign-in-problem.ts'
 
 const acme = { issuer: 'https://acme/idp', clientId: 'cli', scope: 'openid api' }

@@ -12,7 +12,6 @@ import './styles/tokens.css'
 import './styles/page.css'
 import './styles/parts.css'
 import './styles/screens.css'
-import { applyTheme } from './ui/theme.ts'
 
 /** An API that is away is asked again for ever; a refusal stays a refusal. */
 const MAX_RETRY_MS = 10_000
@@ -51,7 +50,6 @@ function Console() {
 // After an update the files of the old version are gone: load the new page.
 window.addEventListener('vite:preloadError', () => location.reload())
 
-applyTheme()
 await resumeSignIn()
 createRoot(document.getElementById('root') as HTMLElement).render(
   <StrictMode>

@@ -32,7 +32,7 @@ const screens = [
   screen('/deliveries', DELIVERY_FILTERS, async () => (await import('./screens/delivery-list.tsx')).Deliveries),
   screen('/parked', [], async () => (await import('./screens/parked.tsx')).Parked),
   screen('/recoveries', [], async () => (await import('./screens/recoveries.tsx')).Recoveries),
-  screen('/recoveries/$recoveryId', [], async () => (await import('./screens/recovery.tsx')).RecoveryScreen),
+  screen('/recoveries/$recoveryId', [], async () => (await import('./screens/recoveries.tsx')).RecoveryScreen),
   screen(
     '/live',
     ['show', 'eventType', 'callId', 'agentUri', 'subscriptionId'],
@@ -40,11 +40,7 @@ const screens = [
   ),
   screen('/agents', ['q', 'show'], async () => (await import('./screens/wallboard.tsx')).Wallboard),
   screen('/simulator', [], async () => (await import('./screens/simulator.tsx')).Simulator),
-  screen(
-    '/audit',
-    ['list', 'action', 'subscriptionId', 'from', 'to'],
-    async () => (await import('./screens/audit.tsx')).Audit,
-  ),
+  screen('/audit', ['list', 'action', 'from', 'to'], async () => (await import('./screens/audit.tsx')).Audit),
 ] as const
 
 export const router = createRouter({

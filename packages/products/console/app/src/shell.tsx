@@ -3,17 +3,13 @@ import { Link, Outlet, useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { meQuery, summaryQuery } from './api/queries.ts'
 import { useFreshness } from './live/freshness.ts'
-import { sumOf } from './rules/sum-of.ts'
+import { sumOf } from './rules/statistics.ts'
 import { count } from './rules/words.ts'
 import { signOut } from './session/session.ts'
-import { useStore } from './store.ts'
-import { Announcements } from './ui/announce.tsx'
-import { Choice, textIn } from './ui/fields.tsx'
+import { Announcements, roleOf } from './ui/action.tsx'
+import { textIn } from './ui/fields.tsx'
 import { Facts, Notice, Status, Time } from './ui/parts.tsx'
-import { roleOf } from './ui/role-button.tsx'
-import { chooseTheme, theme } from './ui/theme.ts'
 
-/** What every screen has: navigation, search, freshness, the person. */
 export function Shell() {
   const [isMenuOpen, setMenuOpen] = useState(false)
   return (
@@ -151,12 +147,6 @@ function AwayNotice() {
   )
 }
 
-const THEMES = [
-  ['auto', 'As the system'],
-  ['light', 'Light'],
-  ['dark', 'Dark'],
-] as const
-
 function PersonMenu() {
   const { data: me } = useQuery(meQuery)
   return (
@@ -171,7 +161,6 @@ function PersonMenu() {
             ['Role', roleOf(me)],
           ]}
         />
-        <Choice label="Colours" value={useStore(theme)} options={THEMES} onChange={chooseTheme} />
         <button type="button" className="button plain" onClick={() => void signOut()}>
           Sign out
         </button>

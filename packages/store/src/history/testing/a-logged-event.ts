@@ -1,5 +1,5 @@
 import { newEventId } from '@switchhook/contracts'
-import type { LoggedEvent } from '../logged-event.ts'
+import type { LoggedEvent } from '../journal.ts'
 
 /** A `call.status` event of `acme` as fan-out logs it, without subscriptions. */
 export const aLoggedEvent = (change: Partial<LoggedEvent> = {}): LoggedEvent => ({

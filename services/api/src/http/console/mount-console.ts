@@ -4,7 +4,7 @@ import type { Logger } from '@switchhook/runtime'
 import type { Express } from 'express'
 import type { Issuer } from '../auth/issuer.ts'
 import { offeredSignIns, type SignInOffer, withOrganization } from '../auth/sign-ins.ts'
-import { sendCompressed } from '../send.ts'
+import { sendFile } from '../send.ts'
 
 export interface ConsoleOptions {
   readonly files: ConsoleFiles
@@ -45,20 +45,16 @@ export function mountConsole(app: Express, { files, issuers, hasChooser }: Conso
     }
     response.json(offerTo(named))
   })
-  app.get('/console/assets/:name', (request, response) => {
-    const file = files.assets.get(request.params.name)
-    if (file === undefined) throw new AppError('not-found')
-    response.set('Cache-Control', 'public, max-age=31536000, immutable')
-    sendCompressed(response, file)
+  const kept = { 'Cache-Control': 'public, max-age=31536000, immutable' }
+  const assets = new Map([...files.assets].map(([name, path]) => [name, sendFile(path, kept)]))
+  app.get('/console/assets/:name', (request, response, next) => {
+    const send = assets.get(request.params.name)
+    if (send === undefined) throw new AppError('not-found')
+    return send(request, response, next)
   })
-  const icon = [...files.assets.values()].find(({ contentType }) => contentType === 'image/svg+xml')
+  const icon = [...files.assets.values()].find((path) => path.endsWith('.svg'))
   // Browsers ask for it on every page, whatever icon the page names.
-  if (icon !== undefined) {
-    app.get('/favicon.ico', (_request, response) => {
-      response.set('Cache-Control', 'public, max-age=86400')
-      sendCompressed(response, icon)
-    })
-  }
+  if (icon !== undefined) app.get('/favicon.ico', sendFile(icon, { 'Cache-Control': 'public, max-age=86400' }))
   app.get(['/console/', '/console/{*path}'], (request, response) => {
     response.set({
       'Content-Security-Policy': contentSecurityPolicy(issuers, offerTo(namedIn(request.headers.cookie))),

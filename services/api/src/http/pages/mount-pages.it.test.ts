@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import express from 'express'
+import { sendFile } from '../send.ts'
 import { startHttpServer } from '../server/http-server.ts'
-import { sendFile } from './mount-pages.ts'
 
 test('a file that could not be read once is read again', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'pages-'))

@@ -1,12 +1,9 @@
-import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { ConsoleFile } from '@switchhook/console'
-import { AppError, describeEventTypes, FAILURES, type FailureCode, PROBLEMS_PAGE } from '@switchhook/contracts'
-import type { Express, RequestHandler } from 'express'
+import { describeEventTypes, FAILURES, type FailureCode, PROBLEMS_PAGE } from '@switchhook/contracts'
+import type { Express } from 'express'
 import type { RouteSpec } from '../route.ts'
-import { compress, sendCompressed } from '../send.ts'
+import { sendFile } from '../send.ts'
 import { PROBLEM_ADVICE } from './problem-advice.ts'
 
 const resolve = createRequire(import.meta.url).resolve
@@ -20,20 +17,12 @@ const ASSETS: Readonly<Record<string, string>> = {
   'redoc.standalone.js': resolve('redoc/bundles/redoc.standalone.js'),
 }
 
-const CONTENT_TYPES: Readonly<Record<string, string>> = {
-  '.html': 'text/html; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-}
-
 /** The library sets styles from its script. The sandbox gives the pages an origin of their own, apart from the console's. */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox"
 
 /** To the pages, scripts and documents are of another origin. They are public. */
 export const PUBLIC_HEADERS = { 'Access-Control-Allow-Origin': '*' } as const
-
-const CACHED = { 'Cache-Control': 'public, max-age=3600' }
 
 /** An entry of the list in a page. @param term in HTML */
 const entry = (term: string, text: string): string => `${term}<dd>${text.replaceAll('<', '&lt;')}</dd>\n`
@@ -74,28 +63,4 @@ export function mountPages(app: Express, routes: readonly RouteSpec[]): void {
   }
   for (const [name, file] of Object.entries(ASSETS))
     app.get(`/api/v1/docs/assets/${name}`, sendFile(file, PUBLIC_HEADERS))
-}
-
-/** Reads and compresses the file at its first request, and keeps it: all of them together are under 3 MB. */
-export function sendFile(
-  file: string,
-  headers: Readonly<Record<string, string>> = {},
-  edit: (text: string) => string = (text) => text,
-): RequestHandler {
-  let read: Promise<ConsoleFile> | undefined
-  async function readNow(): Promise<ConsoleFile> {
-    const bytes = Buffer.from(edit(await readFile(file, 'utf8')))
-    return { contentType: CONTENT_TYPES[extname(file)] ?? '', bytes, gzip: await compress(bytes) }
-  }
-  return async (request, response) => {
-    // Without a validator, no precondition holds.
-    const { 'if-match': match = '*', 'if-unmodified-since': since } = request.headers
-    if (match !== '*' || since !== undefined) throw new AppError('precondition-failed')
-    read ??= readNow().catch((error: unknown) => {
-      read = undefined
-      throw error
-    })
-    response.set({ ...CACHED, ...headers })
-    sendCompressed(response, await read)
-  }
 }

@@ -1,6 +1,6 @@
 import type { CallOptions, Page, Pages } from '@switchhook/client'
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { endpointName } from '../rules/attention.ts'
+import { endpointName } from '../rules/endpoints.ts'
 import type { Filters } from '../search-params.ts'
 import { client } from './client.ts'
 import type { SummaryItem } from './model.ts'
@@ -63,34 +63,27 @@ export const eventTypesQuery = setup('event types', client.events.types)
 /** Endpoints that every screen looks at. The list of endpoints loads as many again on request. */
 export const FIRST_ENDPOINTS = 1_000
 
-/** The oldest endpoints of the tenant. */
 export interface Endpoints {
   readonly items: readonly SummaryItem[]
   /** False: the tenant has more. */
   readonly isComplete: boolean
 }
 
-/** Reads pages until there are `most` items or no more. */
-async function readFirst<P extends Page>(
-  most: number,
-  list: (query: object, options: CallOptions) => Pages<P>,
-  options: CallOptions,
-) {
-  const items: P['items'][number][] = []
-  let cursor: string | undefined
-  do {
-    const page = await list({ limit: PAGE_SIZE, ...(cursor && { cursor }) }, options).page()
-    items.push(...page.items)
-    cursor = page.nextCursor ?? undefined
-  } while (cursor !== undefined && items.length < most)
-  return { items, isComplete: cursor === undefined }
+async function readFirst<T>(most: number, list: AsyncIterable<T>) {
+  const items: T[] = []
+  for await (const item of list) {
+    if (items.length === most) return { items, isComplete: false }
+    items.push(item)
+  }
+  return { items, isComplete: true }
 }
 
 /** @param most how many endpoints to read; the more there are, the less often they are read again */
 export const endpointsQuery = (most: number) =>
   queryOptions({
     queryKey: ['delivery', 'summary', most],
-    queryFn: ({ signal }): Promise<Endpoints> => readFirst(most, client.subscriptions.summary, { signal }),
+    queryFn: ({ signal }): Promise<Endpoints> =>
+      readFirst(most, client.subscriptions.summary({ limit: PAGE_SIZE }, { signal })),
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS * Math.ceil(most / FIRST_ENDPOINTS),
   })
@@ -104,7 +97,6 @@ export const isDeletedQuery = (id: string) => ({
     isComplete && !items.some(({ subscriptionId }) => subscriptionId === id),
 })
 
-/** The names of endpoints by id, as far as they are known. */
 export const namesQuery = {
   ...summaryQuery,
   select: ({ items }: Endpoints): ReadonlyMap<string, string> =>
@@ -162,7 +154,7 @@ export const auditQuery = (filters: Filters) => pages('setup', 'audit', filters,
 const FIRST_AGENTS = 2_000
 export const agentsQuery = queryOptions({
   queryKey: ['voice', 'agents'],
-  queryFn: ({ signal }) => readFirst(FIRST_AGENTS, client.agents.list, { signal }),
+  queryFn: ({ signal }) => readFirst(FIRST_AGENTS, client.agents.list({ limit: PAGE_SIZE }, { signal })),
   refetchInterval: REFRESH_MS,
 })
 export const callsQuery = (filters: Filters) => pages('voice', 'calls', filters, client.calls.list)

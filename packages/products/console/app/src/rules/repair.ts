@@ -1,5 +1,5 @@
 import type { Explanation } from '../api/model.ts'
-import type { Tone } from './tone.ts'
+import type { Tone } from './words.ts'
 
 /** What each action does, before the person does it. */
 const PROMISES = {

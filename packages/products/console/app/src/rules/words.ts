@@ -20,7 +20,6 @@ export function clock(iso: string, nowMs: number): string {
 export const axisMoment = (atMs: number, spanMs: number): string =>
   spanMs > 2 * 86_400_000 ? dayFormat.format(atMs) : axisFormat.format(atMs)
 
-/** The whole moment with its zone, for a tooltip. */
 export const fullMoment = (iso: string): string => fullFormat.format(new Date(iso))
 
 export const count = (n: number): string => numberFormat.format(n)
@@ -106,3 +105,20 @@ export const agentName = (uri: string): string => uri.replace(/^(sips?|tel):/i, 
 
 /** Host and path of a URL, without the scheme. null: of a pull subscription. */
 export const shortUrl = (url: string | null): string => url?.replace(/^https?:\/\//, '') ?? 'received by clients'
+
+/** How a state is shown. */
+export type Tone = 'good' | 'warn' | 'bad' | 'quiet'
+
+/** For lists that begin with what needs a person. */
+export const RANK_OF_TONE = { bad: 0, warn: 1, good: 2, quiet: 3 } as const
+
+const STATES: Readonly<Record<string, Tone>> = {
+  acknowledged: 'good',
+  waiting: 'warn',
+  parked: 'bad',
+  paused: 'warn',
+  done: 'good',
+}
+
+/** Of a delivery or a recovery. */
+export const toneOfState = (state: string): Tone => STATES[state] ?? 'quiet'

@@ -3,8 +3,7 @@ import { auditQuery } from '../api/queries.ts'
 import { useFilters } from '../search-params.ts'
 import { ChoiceFilter, PeriodFilters, TextFilter } from '../ui/filters.tsx'
 import { Empty, QueryState, Screen, Time } from '../ui/parts.tsx'
-import { type Column, Table, type TableProps } from '../ui/table.tsx'
-import { useList } from '../ui/use-list.ts'
+import { type Column, Table, type TableProps, useList } from '../ui/table.tsx'
 import { Agent, CallLink, EndpointLink } from './links.tsx'
 
 const LISTS = [

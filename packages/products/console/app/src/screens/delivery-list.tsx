@@ -1,14 +1,12 @@
 import { EVENT_TYPES, OutcomeNumber } from '@switchhook/client'
 import type { DeliverySummary, Subscription } from '../api/model.ts'
 import { deliveriesQuery } from '../api/queries.ts'
-import { toneOfState } from '../rules/tone.ts'
-import { capital, count, outcomeLabel } from '../rules/words.ts'
+import { capital, count, outcomeLabel, toneOfState } from '../rules/words.ts'
 import { DELIVERY_FILTERS, ENDPOINT_FILTERS, useFilters } from '../search-params.ts'
 import { optionsOf } from '../ui/fields.tsx'
 import { ChoiceFilter, PeriodFilters, TextFilter } from '../ui/filters.tsx'
 import { Button, Empty, QueryState, Screen, Status, Time } from '../ui/parts.tsx'
-import { type Column, Table } from '../ui/table.tsx'
-import { useList } from '../ui/use-list.ts'
+import { type Column, Table, useList } from '../ui/table.tsx'
 import { EndpointLink, EventLink } from './links.tsx'
 
 export const Deliveries = () => (

@@ -3,19 +3,16 @@ import { Navigate } from '@tanstack/react-router'
 import { client, isMissing } from '../api/client.ts'
 import type { ListedEvent } from '../api/model.ts'
 import { eventsQuery, happenedQuery } from '../api/queries.ts'
-import { eventState, progressOf } from '../rules/event.ts'
-import { recognise } from '../rules/recognise.ts'
+import { eventState, progressOf, recognise } from '../rules/events.ts'
 import { type Filters, useFilters } from '../search-params.ts'
 import { ChoiceFilter, PeriodFilters, TextFilter } from '../ui/filters.tsx'
 import { Empty, QueryState, Screen, Status, Time } from '../ui/parts.tsx'
-import { type Column, Table } from '../ui/table.tsx'
-import { useList } from '../ui/use-list.ts'
+import { type Column, Table, useList } from '../ui/table.tsx'
 import { EVENT_TYPE_OPTIONS } from './delivery-list.tsx'
 import { Agent, CallLink, EventLink } from './links.tsx'
 
 const NAMES = { agentUri: 'the agent', number: 'the phone number', correlationId: 'the correlation id' } as const
 
-/** Finds events by whatever a person has at hand. */
 export function Events() {
   const [{ q = '', eventType, from, to }] = useFilters()
   const filters = { eventType, from, to }

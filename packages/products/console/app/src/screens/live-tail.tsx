@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 import { openStream, type StreamState } from '../live/stream.ts'
-import { addRows, MAX_TAIL_ROWS, rowOf, type TailRow } from '../rules/tail.ts'
+import { addRows, MAX_TAIL_ROWS, rowOf, type TailRow } from '../rules/events.ts'
 import { count } from '../rules/words.ts'
 import { type Filters, useFilters } from '../search-params.ts'
 import { optionsOf } from '../ui/fields.tsx'

@@ -10,16 +10,14 @@ import {
   statisticsQuery,
   summaryQuery,
 } from '../api/queries.ts'
-import { type Attention, attentionOf } from '../rules/attention.ts'
-import { answerTimeMs, fillPoints } from '../rules/fill-points.ts'
-import { sumOf } from '../rules/sum-of.ts'
+import { type Attention, attentionOf } from '../rules/endpoints.ts'
+import { answerTimeMs, fillPoints, sumOf } from '../rules/statistics.ts'
 import { count, counted, duration } from '../rules/words.ts'
 import { Empty, Panel, QueryState, Screen, Status, Tile, TimeAfter } from '../ui/parts.tsx'
 import { attemptSeries, Plot } from '../ui/plot.tsx'
 
 const HOURS = 1
 
-/** What needs attention now, first; then how much is going on. */
 export function Overview() {
   const summary = useQuery(summaryQuery)
   const parked = useQuery(parkedQuery)

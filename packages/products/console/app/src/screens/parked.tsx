@@ -4,10 +4,10 @@ import { useState } from 'react'
 import type { ParkedGroup } from '../api/model.ts'
 import { isDeletedQuery, namesQuery, parkedQuery } from '../api/queries.ts'
 import { count, outcomePhrase, shortUrl } from '../rules/words.ts'
+import { RoleButton } from '../ui/action.tsx'
 import { Empty, QueryState, Screen, Time } from '../ui/parts.tsx'
-import { RoleButton } from '../ui/role-button.tsx'
 import { EndpointLink } from './links.tsx'
-import { RecoverDialog } from './recover-dialog.tsx'
+import { RecoverDialog } from './recover-dialogs.tsx'
 
 const CAUSES = {
   exhausted: 'The schedule ended.',

@@ -1,11 +1,9 @@
 import { useEffect, useState } from 'react'
 import type { SignIn } from '../session/oauth.ts'
-import { nameOrganization, type Offer, readOffer } from '../session/offer.ts'
-import { type SignedOutState, signIn } from '../session/session.ts'
+import { nameOrganization, type Offer, readOffer, type SignedOutState, signIn } from '../session/session.ts'
 import { Input, textIn } from '../ui/fields.tsx'
 import { Button, Empty, Loading, Notice } from '../ui/parts.tsx'
 
-/** Offers the issuers that the service shows to this browser. */
 export function SignInScreen({ session }: { readonly session: SignedOutState }) {
   const [offer, retry] = useOffer()
   const [problem, setProblem] = useState<string | null>(null)

@@ -4,15 +4,11 @@ import { client } from '../api/client.ts'
 import type { Agent, Leg } from '../api/model.ts'
 import { agentsQuery, callsQuery } from '../api/queries.ts'
 import { agentName, callState, stopwatch } from '../rules/words.ts'
+import { RoleButton, useAction } from '../ui/action.tsx'
 import { Choice, Input, textIn } from '../ui/fields.tsx'
-import { Empty, Failure, Panel, QueryState, Screen } from '../ui/parts.tsx'
-import { RoleButton } from '../ui/role-button.tsx'
-import { type Column, Table } from '../ui/table.tsx'
-import { useAction } from '../ui/use-action.ts'
-import { useList } from '../ui/use-list.ts'
-import { useNow } from '../ui/use-now.ts'
+import { Empty, Failure, Panel, QueryState, Screen, useNow } from '../ui/parts.tsx'
+import { type Column, Table, useList } from '../ui/table.tsx'
 
-/** Makes the simulated contact center do something, to see the events that follow. */
 export function Simulator() {
   const query = useQuery(agentsQuery)
   const agents = query.data?.items ?? []

@@ -7,14 +7,12 @@ import { agentsQuery } from '../api/queries.ts'
 import { type WallRow, wallRows } from '../rules/wallboard.ts'
 import { agentName, callDirection, callState, counted, stopwatch } from '../rules/words.ts'
 import { useFilters } from '../search-params.ts'
+import { RoleButton, useAction } from '../ui/action.tsx'
 import { CommandDialog } from '../ui/dialog.tsx'
 import { Input, textIn } from '../ui/fields.tsx'
 import { ChoiceFilter, TextFilter } from '../ui/filters.tsx'
-import { Empty, QueryState, Screen, Status } from '../ui/parts.tsx'
-import { RoleButton } from '../ui/role-button.tsx'
+import { Empty, QueryState, Screen, Status, useNow } from '../ui/parts.tsx'
 import { type Column, Table } from '../ui/table.tsx'
-import { useAction } from '../ui/use-action.ts'
-import { useNow } from '../ui/use-now.ts'
 
 const SHOWN = [
   ['', 'All agents'],
@@ -22,7 +20,6 @@ const SHOWN = [
   ['concern', 'Needs attention'],
 ] as const
 
-/** Agents and their calls, those that need help first. */
 export function Wallboard() {
   const [{ q = '', show = 'all' }] = useFilters()
   const query = useQuery(agentsQuery)

@@ -1,8 +1,8 @@
 import { type ReactNode, useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'react'
-import { faultsIn } from '../rules/faults.ts'
+import { faultsIn } from '../rules/form.ts'
+import { useAction } from './action.tsx'
 import { FaultsContext } from './fields.tsx'
 import { Button, Failure, Notice } from './parts.tsx'
-import { useAction } from './use-action.ts'
 
 interface DialogProps {
   readonly title: string

@@ -9,7 +9,7 @@ import {
   useId,
   useRef,
 } from 'react'
-import type { Faults } from '../rules/faults.ts'
+import type { Faults } from '../rules/form.ts'
 
 /** Those of the last attempt to send the form. */
 export const FaultsContext = createContext<Faults>(new Map())
@@ -72,7 +72,6 @@ export const Input = ({ label, hint, ...input }: Pick<FieldProps, 'label' | 'hin
   </Field>
 )
 
-/** A text that was entered in a form, without spaces around it. */
 export function textIn(form: FormData, name: string): string {
   const value = form.get(name)
   return typeof value === 'string' ? value.trim() : ''

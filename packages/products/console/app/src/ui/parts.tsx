@@ -1,8 +1,6 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import { type ComponentProps, type ReactNode, useEffect, useId, useRef, useState } from 'react'
-import type { Tone } from '../rules/tone.ts'
-import { clock, fullMoment, relative } from '../rules/words.ts'
-import { useNow } from './use-now.ts'
+import { clock, fullMoment, relative, type Tone } from '../rules/words.ts'
 
 /** A state with a dot and a word: colour is never the only sign. */
 export const Status = ({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) => (
@@ -105,7 +103,6 @@ export function Button({ children, onClick, kind = 'plain', refusal, isBusy = fa
   )
 }
 
-/** A message next to the thing that it is about. */
 export const Notice = ({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) => (
   <div className={`notice ${tone}`} role={tone === 'bad' ? 'alert' : 'status'}>
     {children}
@@ -132,7 +129,6 @@ export const Loading = () => (
   </div>
 )
 
-/** What a screen shows until its query has an answer, and if it fails. */
 export const QueryState = ({ query }: { readonly query: Pick<UseQueryResult, 'error' | 'isPending' | 'refetch'> }) => (
   <>
     {query.error !== null && <Failure error={query.error} retry={() => void query.refetch()} />}
@@ -217,7 +213,6 @@ export const Facts = ({ rows }: { readonly rows: readonly (readonly [string, Rea
   </dl>
 )
 
-/** JSON, indented, to read and copy. */
 export const Json = ({ value, label }: { readonly value: unknown; readonly label: string }) => {
   const text = JSON.stringify(value, undefined, 2)
   return (
@@ -228,4 +223,13 @@ export const Json = ({ value, label }: { readonly value: unknown; readonly label
       </pre>
     </div>
   )
+}
+
+export function useNow(everyMs: number): number {
+  const [nowMs, setNow] = useState(Date.now)
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), everyMs)
+    return () => clearInterval(timer)
+  }, [everyMs])
+  return nowMs
 }

@@ -2,8 +2,6 @@ import { useEffect, useRef } from 'react'
 import UPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { axisMoment, count, duration } from '../rules/words.ts'
-import { useStore } from '../store.ts'
-import { theme } from './theme.ts'
 
 export interface Series {
   readonly label: string
@@ -51,7 +49,6 @@ const UNITS = {
 } as const
 
 export function PlotCanvas({ times, series, unit, bands }: PlotProps) {
-  const colours = useStore(theme)
   const frame = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const element = frame.current
@@ -101,7 +98,7 @@ export function PlotCanvas({ times, series, unit, bands }: PlotProps) {
       scheme.removeEventListener('change', redraw)
       plot.destroy()
     }
-  }, [times, series, unit, bands, colours])
+  }, [times, series, unit, bands])
   return <div ref={frame} className="plot-frame" />
 }
 

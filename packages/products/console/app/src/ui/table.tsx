@@ -1,4 +1,7 @@
+import type { Page } from '@switchhook/client'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { type ReactNode, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import type { ListQuery } from '../api/queries.ts'
 import { Button, NO_VALUE } from './parts.tsx'
 
 export interface Column<Row> {
@@ -79,7 +82,6 @@ export function Table<Row>({ label, columns, rows, keyOf, more }: TableProps<Row
 const classOf = <Row,>({ align, isOptional, isWide }: Column<Row>): string =>
   [align === 'end' && 'end', isOptional === true && 'optional', isWide === true && 'wide'].filter(Boolean).join(' ')
 
-/** The range of rows to render: from the first, before the last. */
 function useVisibleRows(body: { readonly current: HTMLElement | null }, total: number): readonly [number, number] {
   const [range, setRange] = useState<readonly [number, number]>([0, 3 * MARGIN_ROWS])
   const measure = useCallback(() => {
@@ -100,4 +102,17 @@ function useVisibleRows(body: { readonly current: HTMLElement | null }, total: n
   }, [measure])
   const first = Math.min(Math.max(range[0], 0), Math.max(total - MARGIN_ROWS, 0))
   return [first, Math.max(Math.min(range[1], total), first)]
+}
+
+export function useList<P extends Page>(options: ListQuery<P>) {
+  const query = useInfiniteQuery(options)
+  const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = query
+  const rows: readonly P['items'][number][] = data?.pages.flatMap(({ items }) => items) ?? []
+  return {
+    query,
+    rows,
+    /** There are no rows, and no page that could have some. */
+    isEmpty: data !== undefined && rows.length === 0 && !hasNextPage,
+    more: hasNextPage ? { isLoading: isFetchingNextPage, load: () => void fetchNextPage() } : undefined,
+  }
 }

@@ -1,11 +1,9 @@
 import { Link } from '@tanstack/react-router'
 import { client } from '../../api/client.ts'
 import type { ReceiverReport, Subscription } from '../../api/model.ts'
+import { RoleButton, useAction } from '../../ui/action.tsx'
 import { Failure, Notice, Panel, Status } from '../../ui/parts.tsx'
-import { RoleButton } from '../../ui/role-button.tsx'
-import { useAction } from '../../ui/use-action.ts'
 
-/** Two ways to try an endpoint: one test delivery, and a check of what the receiver gets wrong. */
 export function CheckTab({ subscription }: { readonly subscription: Subscription }) {
   const test = useAction({ run: () => client.subscriptions.test(subscription.id), showsErrors: true })
   const check = useAction({ run: () => client.subscriptions.check(subscription.id), showsErrors: true })

@@ -1,20 +1,18 @@
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { client } from '../../api/client.ts'
 import type { CreatedSubscription, SubscribedType, Subscription } from '../../api/model.ts'
-import { readFilter } from '../../rules/filter.ts'
-import { headersIn } from '../../rules/header-lines.ts'
-import { CommandDialog } from '../../ui/dialog.tsx'
+import { headersIn, readFilter } from '../../rules/form.ts'
+import { CommandDialog, Dialog } from '../../ui/dialog.tsx'
 import { numberIn, textIn } from '../../ui/fields.tsx'
+import { Button, CopyButton, Notice } from '../../ui/parts.tsx'
 import { EndpointFields } from './endpoint-fields.tsx'
 import { Warnings } from './filter-field.tsx'
-import { SecretDialog } from './secret-dialog.tsx'
 
 interface CreateDialogProps {
   readonly onClose: () => void
   readonly onCreated: (subscriptionId: string) => void
 }
 
-/** Adds an endpoint, then shows its secret once. */
 export function CreateDialog({ onClose, onCreated }: CreateDialogProps) {
   const [created, setCreated] = useState<CreatedSubscription>()
   if (created !== undefined)
@@ -59,3 +57,35 @@ export const fieldsOf = (form: FormData, before?: Subscription) => ({
 
 const isMoving = (from: string | null | undefined, to: string): boolean =>
   from != null && URL.parse(from)?.origin !== URL.parse(to)?.origin
+
+interface SecretDialogProps {
+  readonly title: string
+  readonly secret: string
+  readonly onClose: () => void
+  readonly children?: ReactNode
+}
+
+export const SecretDialog = ({ title, secret, onClose, children }: SecretDialogProps) => (
+  <Dialog staysOpen title={title} onClose={onClose}>
+    <Notice tone="warn">
+      Copy the secret now. It is not shown again. Your receiver needs it to verify that deliveries come from here.
+    </Notice>
+    <p className="id secret">
+      <code>{secret}</code>
+      <CopyButton text={secret} label="Copy the secret" />
+    </p>
+    <p>A receiver in Node verifies each request with the Standard Webhooks library:</p>
+    <pre className="snippet" tabIndex={0} aria-label="Receiver in Node">
+      {`import { Webhook } from 'standardwebhooks'
+
+const webhook = new Webhook(process.env.WEBHOOK_SECRET)
+webhook.verify(rawBody, headers) // throws if it is forged`}
+    </pre>
+    {children}
+    <div className="dialog-buttons">
+      <Button kind="primary" onClick={onClose}>
+        I have stored the secret
+      </Button>
+    </div>
+  </Dialog>
+)

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { type ComponentProps, type ReactNode, useState } from 'react'
 import type { Subscription } from '../../api/model.ts'
 import { eventTypesQuery } from '../../api/queries.ts'
-import { headerLines, KEPT } from '../../rules/header-lines.ts'
+import { headerLines, KEPT } from '../../rules/form.ts'
 import { Choice, Field, Input, useDescription } from '../../ui/fields.tsx'
 import { FilterField } from './filter-field.tsx'
 

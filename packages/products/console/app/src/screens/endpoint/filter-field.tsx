@@ -1,14 +1,13 @@
 import { useRef, useState } from 'react'
 import { client } from '../../api/client.ts'
 import type { FilterPreview, SubscribedType, Subscription, SubscriptionFilter } from '../../api/model.ts'
-import { filterText, previewSentence, readFilter } from '../../rules/filter.ts'
+import { filterText, previewSentence, readFilter } from '../../rules/form.ts'
+import { useAction } from '../../ui/action.tsx'
 import { Field } from '../../ui/fields.tsx'
 import { Button, Failure, Notice } from '../../ui/parts.tsx'
-import { useAction } from '../../ui/use-action.ts'
 
 const EXAMPLE = '{"call.status": {"state": [3, 7], "agentUri": [{"prefix": "sip:sales-"}]}}'
 
-/** The filter as JSON, and what it would have passed of the latest events. */
 export function FilterField({ filter }: { readonly filter: Subscription['filter'] | undefined }) {
   const area = useRef<HTMLTextAreaElement>(null)
   const [text, setText] = useState(() => filterText(filter))

@@ -3,8 +3,7 @@ import { Fragment } from 'react'
 import { client } from '../../api/client.ts'
 import type { Subscription } from '../../api/model.ts'
 import { heldTypesQuery, subscriptionQuery } from '../../api/queries.ts'
-import { endpointName } from '../../rules/attention.ts'
-import { isPaused } from '../../rules/endpoint-state.ts'
+import { endpointName, isPaused } from '../../rules/endpoints.ts'
 import { count, deliveries } from '../../rules/words.ts'
 import { CommandDialog } from '../../ui/dialog.tsx'
 import { Choice } from '../../ui/fields.tsx'
@@ -18,7 +17,6 @@ export interface EndpointDialogProps extends Props {
   readonly onClose: () => void
 }
 
-/** Who receives the deliveries of a pull subscription, what is held, and for how long. */
 export function HeldLine({ subscription }: Props) {
   const { mode, held, paused, pausedUntil } = subscription
   return (

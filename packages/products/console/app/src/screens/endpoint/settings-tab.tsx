@@ -2,7 +2,7 @@ import type { Subscription } from '../../api/model.ts'
 import { auditQuery } from '../../api/queries.ts'
 import { count, counted } from '../../rules/words.ts'
 import { Empty, Facts, Panel, QueryState, Time, TimeAfter } from '../../ui/parts.tsx'
-import { useList } from '../../ui/use-list.ts'
+import { useList } from '../../ui/table.tsx'
 import { AuditTable } from '../audit.tsx'
 import { Warnings } from './filter-field.tsx'
 

@@ -2,8 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import type { Health, Percentiles, Statistics, Subscription } from '../../api/model.ts'
 import { policyQuery, statisticsQuery } from '../../api/queries.ts'
-import { answerTimeMs, fillPoints } from '../../rules/fill-points.ts'
-import { sumOf } from '../../rules/sum-of.ts'
+import { answerTimeMs, fillPoints, sumOf } from '../../rules/statistics.ts'
 import { count, counted, duration } from '../../rules/words.ts'
 import { useFilters } from '../../search-params.ts'
 import { ChoiceFilter } from '../../ui/filters.tsx'
@@ -18,7 +17,6 @@ const PERIODS = [
   ['168', 'Last 7 days'],
 ] as const
 
-/** Answer time compared with the deadline, delay, and outcomes over time; cool-downs as bands. */
 export function StatisticsTab({ subscription }: { readonly subscription: Subscription }) {
   const [filters] = useFilters()
   const hours = Number(filters['hours']) || 1

@@ -4,16 +4,14 @@ import { useState } from 'react'
 import { isMissing } from '../../api/client.ts'
 import type { ExplainedEvent, Explanation } from '../../api/model.ts'
 import { eventQuery } from '../../api/queries.ts'
-import { eventPhrase } from '../../rules/event.ts'
+import { eventPhrase } from '../../rules/events.ts'
 import { toneOfVerdict } from '../../rules/repair.ts'
-import { RANK_OF_TONE } from '../../rules/tone.ts'
-import { counted } from '../../rules/words.ts'
+import { counted, RANK_OF_TONE } from '../../rules/words.ts'
 import { Empty, Facts, Id, Json, Panel, QueryState, Screen, Time } from '../../ui/parts.tsx'
 import { Verdict } from './verdict.tsx'
 
 const route = getRouteApi('/events/$eventId')
 
-/** Why each endpoint got an event or not, and what repairs it. */
 export function Explain() {
   const { eventId } = route.useParams()
   const query = useQuery(eventQuery(eventId))
@@ -66,7 +64,6 @@ function useFirstOrder(ranked: readonly Explanation[]): readonly Explanation[] {
 
 const rank = ({ verdict }: Explanation): number => RANK_OF_TONE[toneOfVerdict(verdict)]
 
-/** Endpoints with trouble first, and open. */
 function Verdicts({ event }: { readonly event: ExplainedEvent }) {
   const ordered = useFirstOrder(event.subscriptions.toSorted((a, b) => rank(a) - rank(b)))
   if (event.subscriptions.length === 0)

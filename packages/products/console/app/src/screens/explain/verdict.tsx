@@ -6,10 +6,9 @@ import { deliveryQuery, isDeletedQuery, policyQuery } from '../../api/queries.ts
 import { type Repair, repairOf, toneOfVerdict } from '../../rules/repair.ts'
 import { type Slot, slotsOf } from '../../rules/slots.ts'
 import { duration, outcomeLabel, outcomePhrase, shortUrl } from '../../rules/words.ts'
+import { RoleButton, useAction } from '../../ui/action.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Button, Failure, Id, Loading, Status, Time } from '../../ui/parts.tsx'
-import { RoleButton } from '../../ui/role-button.tsx'
-import { useAction } from '../../ui/use-action.ts'
 import { Report } from '../endpoint/check-tab.tsx'
 import { EndpointLink } from '../links.tsx'
 
@@ -24,7 +23,6 @@ interface VerdictProps {
   readonly explanation: Explanation
 }
 
-/** One endpoint: the verdict in a sentence, the button that repairs it, and the history on demand. */
 export function Verdict({ event, explanation, isOpen }: VerdictProps & { readonly isOpen: boolean }) {
   const { verdict, url, subscriptionId, deliveryId } = explanation
   const [isShown, setShown] = useState(isOpen)
@@ -122,7 +120,6 @@ const SLOT_WORDS: Partial<Record<Slot['kind'], string>> = {
   unused: 'not needed',
 }
 
-/** The schedule as a row: what was attempted, what comes, and how long the waits are. */
 const SlotLine = ({ slots, waitsMs }: { readonly slots: readonly Slot[]; readonly waitsMs: readonly number[] }) => (
   <ol className="slots" aria-label="Schedule of this run">
     {slots.map(({ slot, kind, at, attempt }) => (

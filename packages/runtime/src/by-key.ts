@@ -1,0 +1,54 @@
+/** @param map its values are never undefined */
+export function getOrCreate<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value): Value {
+  const present = map.get(key)
+  if (present !== undefined) return present
+  const created = create()
+  map.set(key, created)
+  return created
+}
+
+/**
+ * One read per key at a time: callers during a read share the next one, so each sees every write that ended before its call.
+ */
+export function oneAtATime<Key, Value>(read: (key: Key) => Promise<Value>): (key: Key) => Promise<Value> {
+  const running = new Map<Key, Promise<Value>>()
+  const next = new Map<Key, Promise<Value>>()
+
+  function begin(key: Key): Promise<Value> {
+    next.delete(key)
+    const reading = read(key).finally(() => {
+      if (running.get(key) === reading) running.delete(key)
+    })
+    running.set(key, reading)
+    return reading
+  }
+
+  return (key) => {
+    const present = running.get(key)
+    const start = (): Promise<Value> => begin(key)
+    return present === undefined ? start() : getOrCreate(next, key, () => present.then(start, start))
+  }
+}
+
+/** Runs work that has a key in common in order, and other work concurrently. */
+export function createKeyedQueue() {
+  const last = new Map<string, Promise<unknown>>()
+  return {
+    async run<T>(key: string | readonly string[], work: () => Promise<T>): Promise<T> {
+      const keys = [key].flat()
+      const before = keys.flatMap((one) => last.get(one) ?? [])
+      const mine = before.length === 0 ? work() : Promise.allSettled(before).then(work)
+      // All at once: two runs of the same keys never wait for each other.
+      for (const one of keys) last.set(one, mine)
+      try {
+        return await mine
+      } finally {
+        for (const one of keys) if (last.get(one) === mine) last.delete(one)
+      }
+    },
+    /** Resolves when no work is left. */
+    async idle(): Promise<void> {
+      while (last.size > 0) await Promise.allSettled(last.values())
+    },
+  }
+}

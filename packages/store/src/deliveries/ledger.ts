@@ -1,0 +1,196 @@
+import type { Attempt, Delivery, ScheduleOf } from '@switchhook/contracts'
+import { bodyKey, heldMessageKey, ledgerKey, recordKey } from '../keys.ts'
+import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
+import { oncePerTick, stringsPerTick } from '../redis/shared-reads.ts'
+import {
+  attemptLine,
+  type Continuation,
+  type DeliveryState,
+  isSettledBy,
+  LEDGER_BYTES,
+  type Ledger,
+  ledgerLine,
+  ledgerOf,
+  lineBefore,
+  type MessageIdentity,
+  parseLedger,
+  recordText,
+  viewJson,
+  viewOf,
+} from './delivery-record.ts'
+
+/** The result of a slot after which the delivery is over, or goes on with a message of the broker. */
+export type Settlement =
+  | { readonly state: 'acknowledged' | 'withdrawn' | 'expired' }
+  /** `next`: the confirmed message that continues the delivery, in the next slot, or in the same one if postponed. */
+  | { readonly state: 'waiting'; readonly nextAttemptAt: string; readonly next: Continuation }
+
+/** `already`: nothing was written, because the ledger settles the message: by a copy, or by an earlier call whose reply was lost. */
+export interface Written {
+  readonly kind: 'written' | 'already'
+  /** The ledger that was replaced, or that settles the message. */
+  readonly found: Ledger | undefined
+}
+
+/** @throws if the text is neither empty nor a ledger */
+function ledgerIn(stored: string, key: string): Ledger | undefined {
+  const ledger = parseLedger(stored)
+  if (ledger === undefined && stored !== '') throw new Error(`${key} holds no record of a delivery`)
+  return ledger
+}
+
+/**
+ * The ledger, as the worker reads and writes it. It makes repeated messages harmless.
+ * @param unpark takes a delivery that was acknowledged after all from the list of parked ones
+ */
+export function createLedger(
+  redis: Redis,
+  retention: DeliveryRetention,
+  unpark: (delivery: Delivery) => Promise<void>,
+) {
+  const lifetimes = createLifetimes(retention)
+
+  /**
+   * Compares and sets: the script writes if the ledger line is the expected one, which in the usual case is the line that
+   * names the message. Otherwise `isSettledBy` decides about the line that it found.
+   */
+  async function write(
+    delivery: Delivery,
+    attempt: Attempt | null,
+    view: ReturnType<typeof viewOf>,
+    { next, body, held }: { next?: Continuation | undefined; body?: Buffer; held?: Buffer },
+  ): Promise<Written> {
+    const { deliveryId } = delivery
+    const ledger = ledgerOf(view, next)
+    const keys = [recordKey(deliveryId), bodyKey(deliveryId), ledgerKey(deliveryId), heldMessageKey(deliveryId)]
+    const line = attempt === null ? '' : attemptLine(attempt)
+    const made = attempt === null ? delivery.attempt : attempt.attempt - 1
+    for (let expected = lineBefore({ ...delivery, attempt: made }); ; ) {
+      const ledgerMs = ledger.state === 'waiting' ? 0 : lifetimes.ledgerMs(delivery, expected !== '')
+      const keptMs = [lifetimes.recordMs(delivery, view.state), ledgerMs]
+      const args = [expected, ledgerLine(ledger), viewJson(view), line, ...keptMs, body ?? '', held ?? '']
+      const present = await runScript(redis, 'deliveries/settle-delivery', keys, args)
+      if (present === null) return { kind: 'written', found: parseLedger(expected) }
+      const found = ledgerIn(present, recordKey(deliveryId))
+      if (found && isSettledBy(found, { ...delivery, attempt: view.attempt }, view.state))
+        return { kind: 'already', found }
+      expected = present
+    }
+  }
+
+  /** One command for each key, so that a primary of a cluster that is away fails its own deliveries only. */
+  const readAlone = (key: string): Promise<string> =>
+    redis[run]((commands) => commands.getrange(key, 0, LEDGER_BYTES - 1))
+
+  /**
+   * The records of first messages of first runs, most of which do not exist, in one read for all deliveries of a tick. It
+   * reads whole records, which are large after a run.
+   */
+  const readFirst = stringsPerTick(redis, readAlone)
+
+  interface FirstRecord {
+    readonly key: string
+    readonly record: string
+  }
+  /** Resolves to whether the record was written. Each has its own command, for the same reason. */
+  const writeAlone = async ({ key, record }: FirstRecord): Promise<boolean> =>
+    (await redis[run]((commands) => commands.set(key, record, 'PX', retention.settledRetentionMs, 'NX'))) !== null
+
+  /**
+   * The common case, a first attempt that succeeds, at half the cost of the script: writes the record if none exists. The
+   * records of a turn of the event loop share a call, except in a cluster: each answer arrives in a tick of its own. Resolves
+   * to whether the record was written.
+   */
+  const writeFirst = oncePerTick<FirstRecord, boolean>(async (records) => {
+    if (records.length === 1 || !redis.mayMixTags()) return records.map(writeAlone)
+    const parts = records.map(({ key, record }) => ({ keys: [key], args: [record] }))
+    const replies = await redis[run]((commands) =>
+      commands.runParts('deliveries/write-first-records', parts, [retention.settledRetentionMs]),
+    )
+    const present = new Set(replies.flat())
+    return records.map(({ key }) => !present.has(key))
+  }, setImmediate)
+
+  return {
+    write,
+    /** Whether the ledger settles this message (`isSettledBy`). It is then acknowledged without a POST. */
+    async isSettled(message: MessageIdentity): Promise<boolean> {
+      const { deliveryId, run: ofRun, token } = message
+      // The record of a late copy may have expired. A first message, the usual case, costs one shared read, or one read of
+      // its own in a later run, unless its copies can outlast its record.
+      const [record, line] =
+        token === undefined && lifetimes.ledgerMs(message, false) === 0
+          ? [await (ofRun === 1 ? readFirst : readAlone)(recordKey(deliveryId)), null]
+          : await pipeline(redis, (commands) => [
+              commands.getrange(recordKey(deliveryId), 0, LEDGER_BYTES - 1),
+              commands.get(ledgerKey(deliveryId)),
+            ])
+      const stored = record || (line ?? '')
+      // It fails now, because otherwise the worker would POST first and then fail to settle.
+      const ledger = ledgerIn(stored, recordKey(deliveryId))
+      return ledger !== undefined && isSettledBy(ledger, message)
+    },
+    /**
+     * Records the result of the slot, unless the message is settled already. Repeating it changes nothing. An
+     * acknowledgement always counts, even if another worker parked the same run meanwhile.
+     * @param delivery the consumed delivery, with its own POST counted in `attempt`
+     * @param attempt null if no POST was made
+     */
+    async settle(delivery: Delivery, attempt: Attempt | null, settlement: Settlement): Promise<Pick<Written, 'kind'>> {
+      const { next, ...outcome } = { next: undefined, ...settlement }
+      const view = viewOf(delivery, attempt, { ...outcome, slot: delivery.slot + (next?.postponed === 0 ? 1 : 0) })
+      const isFirst =
+        outcome.state === 'acknowledged' && attempt !== null && lineBefore({ ...delivery, attempt: 0 }) === ''
+      if (isFirst && lifetimes.ledgerMs(delivery, false) === 0) {
+        const record = recordText(ledgerOf(view), view, [attempt])
+        if (await writeFirst({ key: recordKey(delivery.deliveryId), record })) return { kind: 'written' }
+      }
+      const { kind, found } = await write(delivery, attempt, view, { next })
+      if (kind === 'written' && found?.state === 'parked') await unpark(delivery)
+      return { kind }
+    },
+  }
+}
+
+/** How long a record is kept after its last change. */
+export interface DeliveryRetention {
+  /** Acknowledged, withdrawn and expired deliveries. */
+  readonly settledRetentionMs: number
+  readonly parkedRetentionMs: number
+  /** A waiting delivery is kept for longer than its schedule takes. Absent: a copy waits in the broker for a moment. */
+  readonly scheduleOf?: ScheduleOf
+}
+
+/** Time beyond the schedule, for an outage in which a waiting delivery cannot be consumed. */
+const OUTAGE_SLACK_MS = 7 * 86_400_000
+/** How long after its wait a copy may still arrive, because the broker or the workers were away. */
+const COPY_SLACK_MS = 3_600_000
+
+/**
+ * What of a delivery expires when. Pure. Body and held message expire with the record.
+ *
+ * | what | kept after its last write |
+ * | --- | --- |
+ * | record, `waiting` | all waits of its schedule, and 7 days |
+ * | record, `parked` or `held` | `parkedRetentionMs`; from the release by a limit, `settledRetentionMs` |
+ * | record, other states | `settledRetentionMs` |
+ * | ledger of a run that ended, apart from the record | the longest wait of a copy, and an hour; 0 if the record certainly lasts longer |
+ */
+export function createLifetimes(retention: DeliveryRetention) {
+  const { settledRetentionMs, parkedRetentionMs, scheduleOf = () => ({ waitsMs: [], cooldownMs: 0 }) } = retention
+  const leastKeptMs = Math.min(settledRetentionMs, parkedRetentionMs)
+  return {
+    recordMs(message: MessageIdentity, state: DeliveryState): number {
+      if (state === 'waiting') return scheduleOf(message).waitsMs.reduce((sum, waitMs) => sum + waitMs, OUTAGE_SLACK_MS)
+      return state === 'parked' || state === 'held' ? parkedRetentionMs : settledRetentionMs
+    },
+    /** @param hasRecord false: if the message is the first one, only copies of it exist, which wait for its first retry at most */
+    ledgerMs(message: MessageIdentity, hasRecord: boolean): number {
+      const { waitsMs, cooldownMs } = scheduleOf(message)
+      const isAlone = !hasRecord && message.run === 1 && message.slot === 0
+      // The last slot is postponed by a cool-down or any wait.
+      const waitMs = isAlone ? (waitsMs[0] ?? cooldownMs) : Math.max(cooldownMs, ...waitsMs)
+      return waitMs > leastKeptMs / 2 ? waitMs + COPY_SLACK_MS : 0
+    },
+  }
+}

@@ -1,0 +1,187 @@
+import { type Attempt, isLeaseValid, newToken } from '@switchhook/contracts'
+import type { Broker } from '@switchhook/messaging'
+import type { DeliveryStore } from '@switchhook/store'
+import type { Clocks } from '../clocks.ts'
+import type { Admit } from '../endpoint/admit.ts'
+import type { Breaker } from '../endpoint/cooldown.ts'
+import type { Isolation, Need } from '../endpoint/isolate.ts'
+import type { Posted, PostUnderLease } from '../http/post-under-lease.ts'
+import type { Limits } from '../limits/limits.ts'
+import { resultOf } from '../policy/classify.ts'
+import { type Decision, isTransientFailure, type Withheld } from '../policy/decide.ts'
+import type { DeliveryListener } from '../reporting/listener.ts'
+import { type At, type Result, type ToSettle, withheld } from './progress.ts'
+
+/** What the steps need. Each names its part. */
+export interface StepDeps extends Clocks {
+  readonly deliveries: Pick<DeliveryStore, 'isSettled' | 'settle' | 'park' | 'hold'>
+  readonly admit: Admit
+  readonly breaker: Pick<Breaker, 'claimProbe' | 'giveUpProbe' | 'isFailing'>
+  readonly post: PostUnderLease
+  readonly limits: Pick<Limits, 'post'>
+  readonly isolation: Pick<Isolation, 'notePost'>
+  readonly listener: Required<DeliveryListener>
+  readonly broker: Pick<Broker, 'publishRetry'>
+}
+
+export type Looked = At<'admitted' | 'withheld' | 'settled'> | Kept
+
+/** What a worker keeps of a message that it could not settle. */
+export type Kept = At<'posted' | 'decided' | 'secured'>
+
+/**
+ * Reads the ledger, the subscription and the circuit breaker, all in one round trip. Sends nothing. For a delivery that this
+ * worker has POSTed, it only asks whether another one has settled the slot meanwhile.
+ */
+export async function look(
+  { deliveries, admit, breaker }: Pick<StepDeps, 'deliveries' | 'admit' | 'breaker'>,
+  at: At<'due'> | Kept,
+): Promise<Looked> {
+  if (at.kind !== 'due') {
+    const { result } = at
+    // Asked with the attempt counted: a withdrawal by another worker does not settle a delivery that has been POSTed.
+    if (!(await deliveries.isSettled(result.delivery))) return at
+    return { kind: 'settled', delivery: result.delivery, rejected: result.before?.rejected, result }
+  }
+  const { delivery: due } = at
+  const [isSettled, { admitted, health, rejected, ...lease }] = await Promise.all([
+    deliveries.isSettled(due),
+    admit(due),
+  ])
+  if (isSettled) return { kind: 'settled', delivery: due, rejected }
+  if ('kind' in admitted) return withheld(due, admitted)
+  const probe = health.state === 'probing' ? await breaker.claimProbe(due) : undefined
+  if (health.state === 'closed' || probe !== undefined) {
+    return { kind: 'admitted', delivery: admitted, before: { health, probe, rejected }, ...lease }
+  }
+  return withheld(admitted, { kind: 'cooling', isProbing: health.state === 'probing' })
+}
+
+/** A probe needs no turn: it is the one POST that decides about all the others. */
+export function needOf(looked: Looked): Need {
+  if (looked.kind !== 'admitted') return 'nothing'
+  const { probe, health } = looked.before
+  if (probe !== undefined) return 'probe'
+  return health.recentHangs > 0 ? 'lane' : 'turn'
+}
+
+export async function giveUpProbe({ breaker }: Pick<StepDeps, 'breaker'>, looked: Looked): Promise<void> {
+  if (looked.kind === 'admitted' && looked.before.probe !== undefined)
+    await breaker.giveUpProbe(looked.delivery, looked.before.probe)
+}
+
+/** Whether a look is still valid after the wait for a turn. */
+export const isFresh = ({ nowMs, breaker }: Pick<StepDeps, 'nowMs' | 'breaker'>, looked: Looked): boolean =>
+  looked.kind === 'admitted' && isLeaseValid(looked.trustedUntilMs, nowMs()) && !breaker.isFailing(looked.delivery)
+
+/** Makes one POST, unless the subscription or its limits withhold the delivery while the connection is made. */
+export async function attempt(
+  deps: Omit<StepDeps, 'deliveries' | 'admit' | 'broker'>,
+  admitted: At<'admitted'>,
+): Promise<At<'posted' | 'withheld'>> {
+  const { delivery: due, before, trustedUntilMs, limited } = admitted
+  const number = due.attempt + 1
+  const startedAtMs = deps.now()
+  const beganMs = deps.nowMs()
+  const ended = deps.listener.posting(due, number)
+  let posted: Posted | Withheld | undefined
+  try {
+    posted = await deps.limits.post(limited, due, before.probe !== undefined, (take) =>
+      deps.post(due, number, trustedUntilMs, take),
+    )
+    ended(posted)
+  } catch (error) {
+    ended(undefined, error)
+    throw error
+  } finally {
+    // Until a claim lapses, all deliveries of the endpoint use up slots. Without a permit, one is often not sent.
+    if (posted?.kind !== 'posted') await giveUpProbe(deps, admitted).catch(() => {})
+  }
+  if (posted.kind !== 'posted') return withheld(due, posted)
+  const { outcome, isHung } = posted
+  const delivery = { ...posted.delivery, attempt: number }
+  const durationMs = Math.round(deps.nowMs() - beganMs)
+  deps.isolation.notePost(delivery, { durationMs, isFailure: isTransientFailure(outcome) })
+  const made: Attempt = {
+    run: delivery.run,
+    slot: delivery.slot,
+    attempt: number,
+    at: new Date(startedAtMs).toISOString(),
+    durationMs,
+    ...resultOf(outcome),
+    ...(outcome.kind === 'answered' && outcome.answer !== undefined && { answer: outcome.answer }),
+  }
+  return { kind: 'posted', result: { via: 'post', delivery, outcome, attempt: made, before, isHung } }
+}
+
+/**
+ * Makes a retry safe with the broker. A parked or held delivery is stored with the ledger, so nothing else is to be secured.
+ *
+ * Two copies of a message, or one that comes back after a lost confirm, publish a retry each, with a token each. The ledger
+ * names the token of the first that is settled, so all but one of these retries are dropped when they fall due.
+ */
+export async function secure(
+  deps: Pick<StepDeps, 'broker' | 'now'>,
+  { result, decision }: At<'decided'>,
+): Promise<At<'secured'>> {
+  return { kind: 'secured', result, decision, settlement: await settlementOf(deps, result, decision) }
+}
+
+async function settlementOf(
+  { broker, now }: Parameters<typeof secure>[0],
+  { delivery }: Result,
+  decision: Decision,
+): Promise<ToSettle> {
+  switch (decision.kind) {
+    case 'acknowledged':
+    case 'withdrawn':
+    case 'expired':
+      return { state: decision.kind }
+    case 'park': {
+      const { kind: _, ...reason } = decision
+      return { state: 'parked', ...reason }
+    }
+    case 'hold': {
+      const { slot, postponed = 0, waitMs: dueInMs, lookInMs } = decision
+      return { state: 'held', slot, next: { token: newToken(), postponed }, dueInMs, lookInMs }
+    }
+    case 'retry':
+    case 'postpone': {
+      const { postponed: _, ...rest } = delivery
+      const { slot, postponed = 0, waitMs } = decision
+      const token = newToken()
+      // Confirmed by the broker before the slot is settled, so that the ledger never names a message that does not exist.
+      await broker.publishRetry({ ...rest, slot, token, ...(postponed > 0 && { postponed }) }, waitMs)
+      const nextAttemptAt = new Date(now() + waitMs).toISOString()
+      return { state: 'waiting', next: { token, postponed }, nextAttemptAt }
+    }
+  }
+}
+
+/** Writes the ledger entry of the slot and the attempt, and reports the attempt, also if the slot was settled already. */
+export async function settle(
+  { deliveries, listener }: Pick<StepDeps, 'deliveries' | 'listener'>,
+  at: At<'secured'>,
+): Promise<At<'settled'>> {
+  const { result, decision, settlement } = at
+  const { delivery, attempt, outcome, before } = result
+  const { kind, excess = [] } = await write(deliveries, result, settlement)
+  listener.concluded(delivery, attempt, decision, outcome)
+  const written = kind === 'written' && { written: { decision, excess } }
+  return { kind: 'settled', delivery, rejected: before?.rejected, result, ...written }
+}
+
+async function write(
+  deliveries: StepDeps['deliveries'],
+  { delivery, attempt }: Result,
+  settlement: ToSettle,
+): Promise<Awaited<ReturnType<DeliveryStore['hold']>>> {
+  switch (settlement.state) {
+    case 'parked':
+      return await deliveries.park(delivery, attempt, settlement.reason, settlement.cause)
+    case 'held':
+      return await deliveries.hold(delivery, attempt, settlement)
+    default:
+      return await deliveries.settle(delivery, attempt, settlement)
+  }
+}
