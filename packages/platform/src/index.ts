@@ -61,6 +61,7 @@ export {
   type KnownRecords,
   type LegCommand,
   type LegReport,
+  type LinkState,
   type Platform,
   type PlatformListener,
   PlatformUnavailable,

@@ -55,7 +55,7 @@ export class QueueConsumer<T> {
     // The close event of the previous channel may come late, or never.
     if (this.#channel !== undefined) this.#detach(this.#channel)
     const channel = await ConsumerChannel.open(session, {
-      holdAcksMs: 0,
+      ackDelayMs: 0,
       ...this.#options,
       ...this.#deps.timing,
       take: (message, from) => void this.#take(message, from),

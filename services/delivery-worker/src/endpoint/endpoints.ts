@@ -18,7 +18,7 @@ interface EndpointsDeps {
   readonly config: WorkerConfig
   readonly bounds: Pick<IsolationDeps, 'turns' | 'mostHanging'>
   readonly redis: Redis
-  readonly broker: Pick<Broker, 'publishAside'>
+  readonly broker: Pick<Broker, 'publishToLane'>
   readonly installation: Pick<Installation, 'confirmAbsence'>
   readonly subscriptions: Pick<SubscriptionStore, 'findRemoved'>
   readonly notices: OutageNotices
@@ -66,7 +66,7 @@ export function createEndpoints(deps: EndpointsDeps) {
   const isolation = createIsolation({
     turns: deps.bounds.turns,
     mostHanging: deps.bounds.mostHanging,
-    publishToLane: deps.broker.publishAside,
+    publishToLane: deps.broker.publishToLane,
     movedToLane: reporting.meter.movedToLane,
     nowMs: clocks.nowMs,
   })

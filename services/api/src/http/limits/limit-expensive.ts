@@ -4,7 +4,7 @@ import { type Caller, limitedClientOf } from '../route.ts'
 
 export type LimitExpensive = ReturnType<typeof createLimitExpensive>
 
-interface TurnLimits {
+interface QueueLimits {
   readonly atATime: number
   readonly mostWaiting: number
   readonly maxWaitMs: number
@@ -22,8 +22,8 @@ const LIMITS = {
  * the large answers that a client does not read. Callers without a client have no limit.
  */
 export function createLimitExpensive({ client, tenant } = LIMITS) {
-  const ofClient = createTurns(client, () => refused('client'))
-  const ofTenant = createTurns(tenant, () => refused('tenant'))
+  const ofClient = createQueues(client, () => refused('client'))
+  const ofTenant = createQueues(tenant, () => refused('tenant'))
 
   /**
    * Runs the work once earlier work of the caller is done.
@@ -42,31 +42,31 @@ export function createLimitExpensive({ client, tenant } = LIMITS) {
   }
 }
 
-interface Turns {
+interface Queue {
   running: number
   /** The starts of the requests that wait, the oldest first. */
   readonly waiting: (() => void)[]
 }
 
 /** Runs work of the same name in the order in which it came; only a name with many waiting requests is refused. */
-function createTurns({ atATime, mostWaiting, maxWaitMs }: TurnLimits, refusal: () => HeaderedError) {
-  const byName = new Map<string, Turns>()
+function createQueues({ atATime, mostWaiting, maxWaitMs }: QueueLimits, refusal: () => HeaderedError) {
+  const byName = new Map<string, Queue>()
   return async <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {
-    const turns = getOrCreate(byName, name, () => ({ running: 0, waiting: [] }))
-    if (turns.running < atATime) turns.running += 1
-    else if (turns.waiting.length < mostWaiting) await turnIn(turns.waiting, maxWaitMs, refusal)
+    const queue = getOrCreate(byName, name, () => ({ running: 0, waiting: [] }))
+    if (queue.running < atATime) queue.running += 1
+    else if (queue.waiting.length < mostWaiting) await waitIn(queue.waiting, maxWaitMs, refusal)
     else throw refusal()
     try {
       return await work()
     } finally {
-      const next = turns.waiting.shift()
+      const next = queue.waiting.shift()
       if (next !== undefined) next()
-      else if (--turns.running === 0) byName.delete(name)
+      else if (--queue.running === 0) byName.delete(name)
     }
   }
 }
 
-function turnIn(waiting: Turns['waiting'], maxWaitMs: number, refusal: () => HeaderedError): Promise<void> {
+function waitIn(waiting: Queue['waiting'], maxWaitMs: number, refusal: () => HeaderedError): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const start = (): void => {
     deadline.stop()

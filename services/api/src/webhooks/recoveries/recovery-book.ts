@@ -28,7 +28,7 @@ type BegunRecovery = { readonly begun: Recovery; readonly dropped: readonly Reco
 export interface RecoveryTimer {
   readonly recoveryId: RecoveryId
   /** The number of the step that it begins. */
-  readonly turn: number
+  readonly step: number
 }
 
 const DAY_MS = 24 * 60 * 60_000
@@ -51,9 +51,9 @@ const cursors = createListCursor('r', /^[0-9a-f-]{36}$/)
 
 /** Writes the recovery and the timer of its next step in one commit. */
 export function writingOf(recovery: Recovery, dueInMs?: number): Writing {
-  const { recoveryId, turn, endedAt } = recovery
+  const { recoveryId, step, endedAt } = recovery
   const key = recoveryKey(recoveryId)
-  const payload: RecoveryTimer = { recoveryId, turn }
+  const payload: RecoveryTimer = { recoveryId, step }
   return {
     records: [{ key, value: recovery, ...(endedAt !== null && { ttlMs: KEPT_MS }) }],
     timers: dueInMs === undefined ? [] : [{ id: key, dueInMs, payload }],

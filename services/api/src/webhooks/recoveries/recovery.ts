@@ -57,7 +57,7 @@ export interface Recovery {
   /** One of the deliveries that were sent last. While it has no result for long, the recovery pauses. */
   readonly sample: (Item & { readonly sentAtMs: number }) | null
   /** The number of the step. A timer and a result are valid for one step only. */
-  readonly turn: number
+  readonly step: number
   /** This and the following times: ISO 8601, UTC. */
   readonly startedAt: string
   readonly updatedAt: string
@@ -102,7 +102,7 @@ export function newRecovery(
     isSending: false,
     pace: firstPace(nowMs),
     sample: null,
-    turn: 1,
+    step: 1,
     startedAt: now,
     updatedAt: now,
     progressedAt: now,
@@ -125,7 +125,7 @@ export function rangeOf({ from, to }: Selection, newest: string): Pick<Recovery,
 export const nextStep = (recovery: Recovery, nowMs: number): Recovery => ({
   ...recovery,
   isSending: false,
-  turn: recovery.turn + 1,
+  step: recovery.step + 1,
   updatedAt: new Date(nowMs).toISOString(),
 })
 
