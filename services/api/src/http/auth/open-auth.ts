@@ -54,10 +54,9 @@ export function openAuth(
   const requireOwnSite = createOwnSiteCheck(config.ALLOWED_HOSTS)
   return {
     authenticate: async (request, address) => {
-      const { authorization } = request.headers
-      if (authorization !== undefined) {
+      if (request.headers.authorization !== undefined) {
         requireOneToken(request)
-        return verifyToken(authorization, address)
+        return verifyToken(request, address)
       }
       if (!isTrustedAddress(address)) throw new Unauthorized()
       requireOwnSite(request)
