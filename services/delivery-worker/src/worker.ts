@@ -2,6 +2,7 @@ import { dueQueues, LANES, serviceTopology } from '@switchhook/messaging'
 import { startDeadline } from '@switchhook/runtime'
 import { openBacking, type Running, type Service } from '@switchhook/service'
 import {
+  createBreakerStore,
   createCheckStore,
   createDeliveryArchive,
   createDeliveryStore,
@@ -11,12 +12,15 @@ import {
   createRejectionStore,
   createStateStore,
   createSubscriptionStore,
+  type Endpoint,
 } from '@switchhook/store'
 import { boundsOf } from './bounds.ts'
 import { consumeChecks, createCheckReceiver } from './checks/check-receiver.ts'
-import { limitsOf, retentionOf, type WorkerConfig } from './config.ts'
+import { limitsOf, maxAttemptMs, retentionOf, type WorkerConfig } from './config.ts'
 import { startConsuming } from './consume.ts'
-import { createEndpoints } from './endpoint/endpoints.ts'
+import { createAdmit } from './endpoint/admit.ts'
+import { createBreaker } from './endpoint/cooldown.ts'
+import { createIsolation } from './endpoint/isolate.ts'
 import { createHeld } from './held/held.ts'
 import { consumeOutcomes } from './held/record-outcomes.ts'
 import { createEndpointClient } from './http/endpoint-client.ts'
@@ -60,19 +64,39 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     archive,
     published: reporting.meter.noticePublished,
   })
-  const endpoints = createEndpoints({ ...base, subscriptions, notices, client, reporting })
-  const held = createHeld({ ...base, deliveries, archive, notices, endpoint: endpoints.look })
+  const breakers = createBreakerStore(redis, { failures: config.BREAKER_FAILURES, cooldownMs: schedule.cooldownMs })
+  const breaker = createBreaker(breakers, maxAttemptMs(config), reporting.coolDownBegan, notices, scheduleOf)
+  const look = installation.confirmAbsence(
+    (endpoint: Endpoint) => breakers.look(endpoint).then((found) => reporting.looked(endpoint, found)),
+    (found) => found.status === 'fulfilled' && found.value.subscription === undefined,
+  )
+  const admit = createAdmit({
+    look,
+    isFailing: breaker.isFailing,
+    canSign: client.canSign,
+    findRemoved: (endpoint) => subscriptions.findRemoved(endpoint),
+    ...clocks,
+  })
+  const isolation = createIsolation({
+    ...bounds,
+    publishToLane: broker.publishAside,
+    movedToLane: reporting.meter.movedToLane,
+    nowMs: clocks.nowMs,
+  })
+  const held = createHeld({ ...base, deliveries, archive, notices, endpoint: look })
   const postUnderLease = (renew: Renew) =>
     createPostUnderLease({ ...client, startDeadline: () => startDeadline(config.DELIVERY_TIMEOUT), renew, ...clocks })
   const recoverRejected = createRecoverRejected(archive, createRejectionStore(redis), createStateStore(redis))
   const pipeline = createPipeline({
     ...clocks,
     scheduleOf,
-    ...endpoints,
+    admit,
+    breaker,
+    isolation,
     deliveries,
     broker,
     limits: held.limits,
-    post: postUnderLease(endpoints.admit),
+    post: postUnderLease(admit),
     listener: reporting.listener,
     afterSettled: [held.afterSettled, recoverRejected, notices.afterSettled],
   })
@@ -91,7 +115,6 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   shutdown.defer('connections', () => client.close())
   shutdown.defer('reporting', reporting.stop)
   shutdown.defer('held deliveries', looks.stop)
-  const { isolation } = endpoints
   const consumers = await Promise.all([
     startConsuming({ ...base, consume, isolation, traced: reporting.traced, deliver: pipeline.deliver }),
     consumeChecks(consume, checkReceiver),
