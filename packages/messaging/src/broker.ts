@@ -149,7 +149,7 @@ export async function openBroker({
     publishDelivery: (delivery: Delivery) =>
       publish(deliveryMessage(delivery, dueQueueFor(delivery.subscriptionId, shards.deliveries))),
     /** To wait for a turn in `lane`, which must be a lane of the topology. */
-    publishAside: (delivery: Delivery, lane: number) => publish(deliveryMessage(delivery, laneQueue(lane))),
+    publishToLane: (delivery: Delivery, lane: number) => publish(deliveryMessage(delivery, laneQueue(lane))),
     /** For an attempt after `waitMs`, which must be a wait of the topology. */
     publishRetry: (delivery: Delivery, waitMs: number) =>
       publish(deliveryMessage(delivery, waitQueueFor(delivery.subscriptionId, waitMs, shards.deliveries))),

@@ -6,6 +6,7 @@ import {
   createOneTalk,
   type DeviceTimer,
   type LegReport,
+  type LinkState,
   legCommands,
   type PbxMemory,
   type Platform,
@@ -25,7 +26,7 @@ import type { AsteriskSettings } from './asterisk-config.ts'
 import { createEventQueue } from './event-queue.ts'
 import { createHandler } from './handle-event.ts'
 import { createLeftovers, type UnknownChannels } from './leftovers/leftovers.ts'
-import { createLink, type LinkState } from './link.ts'
+import { createLink } from './link.ts'
 import { createOpenLines } from './open-lines.ts'
 import { createParties } from './parties.ts'
 import { createReconcile } from './reconcile.ts'

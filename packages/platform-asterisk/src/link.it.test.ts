@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
+import type { LinkState } from '@switchhook/platform'
 import { eventually } from '@switchhook/testkit'
-import { type AsteriskLink, createLink, type LinkState } from './link.ts'
+import { type AsteriskLink, createLink } from './link.ts'
 
 const LEASE_MS = 300
 

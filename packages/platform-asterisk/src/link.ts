@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { PbxMemory, Surroundings } from '@switchhook/platform'
+import type { LinkState, PbxMemory, Surroundings } from '@switchhook/platform'
 import type { AriEvent } from './ari/ari-model.ts'
 import { openEventSocket } from './ari/event-socket.ts'
 import type { AsteriskSettings } from './asterisk-config.ts'
@@ -15,9 +15,6 @@ export interface LinkDeps extends Pick<AsteriskSettings, 'server' | 'app'>, Pick
   readonly onOpen: () => Promise<void>
   readonly onState: (state: LinkState) => void
 }
-
-/** `standby`: another replica receives the events. `lost`: the stream is closed, or Redis does not say who has it. */
-export type LinkState = 'connected' | 'standby' | 'lost'
 
 export type AsteriskLink = ReturnType<typeof createLink>
 

@@ -23,6 +23,9 @@ export interface ProvisionedAgent {
   readonly remoteAnswer?: boolean
 }
 
+/** The adapter's link to its platform. `standby`: another replica receives the events. `lost`: no replica is known to. */
+export type LinkState = 'connected' | 'standby' | 'lost'
+
 interface AgentPage {
   readonly limit: number
   /** The URI after which the page begins; absent: the first page. */

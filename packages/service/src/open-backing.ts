@@ -62,17 +62,17 @@ export async function openBacking(
     shards,
     /**
      * Consumes a queue. The consumer pauses while messages or Redis belong to another installation.
-     * @param holdAcksMs see `ConsumeOptions`
+     * @param ackDelayMs see `ConsumeOptions`
      */
     consume: <Message>(
       queue: string,
       concurrency: number,
       parse: (message: IncomingMessage) => Message,
       handle: (message: Message) => Promise<void>,
-      holdAcksMs = 0,
+      ackDelayMs = 0,
     ): Promise<Consumer> => {
       const { checked, recovered } = installation
-      return broker.consume({ queue, parse: checked(parse), handle, concurrency, holdAcksMs, recovered })
+      return broker.consume({ queue, parse: checked(parse), handle, concurrency, ackDelayMs, recovered })
     },
     /** The time for events. */
     now: clock.now,

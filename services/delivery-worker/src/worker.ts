@@ -21,7 +21,7 @@ import { startConsuming } from './consume.ts'
 import { createAdmit } from './endpoint/admit.ts'
 import { createBreaker } from './endpoint/cooldown.ts'
 import { createIsolation } from './endpoint/isolate.ts'
-import { createHeld } from './held/held.ts'
+import { createHeld, startLooks } from './held/held.ts'
 import { consumeOutcomes } from './held/record-outcomes.ts'
 import { createEndpointClient } from './http/endpoint-client.ts'
 import { createPostUnderLease, type Renew } from './http/post-under-lease.ts'
@@ -47,22 +47,23 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   })
   const clocks = { now: redisNow, nowMs: () => performance.now() }
   const bounds = boundsOf(config, shards)
-  const base = { config, bounds, log, redis, broker, installation, shards, clocks, scheduleOf }
+  const deadlineMs = config.DELIVERY_TIMEOUT
   const client = createEndpointClient(config, bounds.posts, log, clocks.now)
   const reporting = startReporting(service, redis)
+  const { traced, listener } = reporting
   const subscriptions = createSubscriptionStore(redis, installation.verify)
-  const retention = retentionOf(config, scheduleOf)
-  const limits = { ...limitsOf(config), released: reporting.parkedReleased }
-  const deliveries = createDeliveryStore(redis, retention, limits, installation.verify)
+  const parkedLimits = { ...limitsOf(config), released: reporting.parkedReleased }
+  const deliveries = createDeliveryStore(redis, retentionOf(config, scheduleOf), parkedLimits, installation.verify)
   const archive = createDeliveryArchive(redis)
   const notices = createNotices({
-    ...base,
+    broker,
     matching: createMatching(redis, installation.verify),
     outages: createOutageStore(redis),
     parkedLimits: createLimitNotices(redis, 'parked'),
     heldLimits: createLimitNotices(redis, 'held'),
     archive,
     published: reporting.meter.noticePublished,
+    log,
   })
   const breakers = createBreakerStore(redis, { failures: config.BREAKER_FAILURES, cooldownMs: schedule.cooldownMs })
   const breaker = createBreaker(breakers, maxAttemptMs(config), reporting.coolDownBegan, notices, scheduleOf)
@@ -78,16 +79,19 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     ...clocks,
   })
   const isolation = createIsolation({
-    ...bounds,
-    publishToLane: broker.publishAside,
+    turns: bounds.turns,
+    mostHanging: bounds.mostHanging,
+    publishToLane: broker.publishToLane,
     movedToLane: reporting.meter.movedToLane,
     nowMs: clocks.nowMs,
   })
-  const held = createHeld({ ...base, deliveries, archive, notices, endpoint: look })
+  const held = createHeld({ config, redis, broker, installation, deliveries, archive, notices, clocks, log })
+  const { limits } = held
+  const { writeWithin } = client
   const postUnderLease = (renew: Renew) =>
-    createPostUnderLease({ ...client, startDeadline: () => startDeadline(config.DELIVERY_TIMEOUT), renew, ...clocks })
+    createPostUnderLease({ writeWithin, startDeadline: () => startDeadline(deadlineMs), renew, nowMs: clocks.nowMs })
   const recoverRejected = createRecoverRejected(archive, createRejectionStore(redis), createStateStore(redis))
-  const pipeline = createPipeline({
+  const { deliver, conclude } = createPipeline({
     ...clocks,
     scheduleOf,
     admit,
@@ -95,29 +99,22 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     isolation,
     deliveries,
     broker,
-    limits: held.limits,
+    limits,
     post: postUnderLease(admit),
-    listener: reporting.listener,
+    listener,
     afterSettled: [held.afterSettled, recoverRejected, notices.afterSettled],
   })
-  const looks = held.start(pipeline)
-  const checkReceiver = createCheckReceiver({
-    client,
-    postUnderLease,
-    limits: held.limits,
-    subscriptions,
-    checks: createCheckStore(redis),
-    deadlineMs: config.DELIVERY_TIMEOUT,
-    ...clocks,
-  })
+  const looks = startLooks({ redis, broker, shards, archive, notices, held, look, conclude, clocks, log })
+  const checks = createCheckStore(redis)
+  const check = createCheckReceiver({ client, postUnderLease, limits, subscriptions, checks, deadlineMs, clocks })
 
   // Stopped in the reverse order.
   shutdown.defer('connections', () => client.close())
   shutdown.defer('reporting', reporting.stop)
   shutdown.defer('held deliveries', looks.stop)
   const consumers = await Promise.all([
-    startConsuming({ ...base, consume, isolation, traced: reporting.traced, deliver: pipeline.deliver }),
-    consumeChecks(consume, checkReceiver),
+    startConsuming({ consume, broker, bounds, shards, isolation, traced, deliver, clocks, log }),
+    consumeChecks(consume, check),
     consumeOutcomes(consume, looks.recordOutcomes),
   ])
   shutdown.defer('consumers', () => Promise.all(consumers.map((consumer) => consumer.drain())))

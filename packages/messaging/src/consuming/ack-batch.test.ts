@@ -1,6 +1,6 @@
 import type { Channel, Message } from 'amqplib'
 import * as fc from 'fast-check'
-import { type AckHold, createAckBatch } from './ack-batch.ts'
+import { type AckDelay, createAckBatch } from './ack-batch.ts'
 
 interface Ack {
   readonly tag: number
@@ -28,7 +28,7 @@ class Broker {
 
 const message = (deliveryTag: number) => ({ fields: { deliveryTag } }) as Message
 
-function given(count: number, hold?: AckHold, prefetch = 1) {
+function given(count: number, hold?: AckDelay, prefetch = 1) {
   const broker = new Broker()
   const batch = createAckBatch(broker.channel(), prefetch, hold)
   const messages = Array.from({ length: count }, (_, i) => message(i + 1))
@@ -88,7 +88,7 @@ describe('acknowledgements that may wait', () => {
   })
 
   test('one ack covers messages that ended in any order, once the earlier ones have ended', () => {
-    const { broker, batch, messages } = given(6, { holdMs: 100, most: 10 })
+    const { broker, batch, messages } = given(6, { delayMs: 100, most: 10 })
     for (const done of [4, 1, 5, 3]) batch.done(messages[done] ?? message(0))
     jest.advanceTimersByTime(50)
     expect(broker.acks).toEqual([])
@@ -98,7 +98,7 @@ describe('acknowledgements that may wait', () => {
   })
 
   test('behind a message that takes long, they are sent one by one at the end of their time', () => {
-    const { broker, batch, messages } = given(4, { holdMs: 100, most: 10 })
+    const { broker, batch, messages } = given(4, { delayMs: 100, most: 10 })
     batch.done(messages[2] ?? message(0))
     jest.advanceTimersByTime(60)
     batch.done(messages[3] ?? message(0))
@@ -111,7 +111,7 @@ describe('acknowledgements that may wait', () => {
   })
 
   test('beyond their limit the oldest are sent, and at the end all of them', () => {
-    const { broker, batch, messages } = given(6, { holdMs: 100, most: 2 })
+    const { broker, batch, messages } = given(6, { delayMs: 100, most: 2 })
     for (const done of [5, 1, 3, 2]) batch.done(messages[done] ?? message(0))
     jest.advanceTimersByTime(5)
     expect(broker.acked).toEqual([6, 2])

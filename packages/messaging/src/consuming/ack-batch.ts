@@ -7,8 +7,8 @@ const GATHER_MANY_MS = 5
 const MANY = 1 / 8
 
 /** How long acknowledgements wait for those of earlier messages. */
-export interface AckHold {
-  readonly holdMs: number
+export interface AckDelay {
+  readonly delayMs: number
   /** The number that wait; the oldest further ones are sent. */
   readonly most: number
 }
@@ -28,9 +28,9 @@ export type AckBatch = ReturnType<typeof createAckBatch>
  * ack is lost. Every message of the channel must be registered with `taken`, or a `multiple` ack would cover it too early.
  * @param prefetch of the channel. Many acks do not wait for the next shared wake-up (`RARE_WAKE_MS`): an eighth of it, or half of what
  *   messages in flight leave of it
- * @param hold absent: an ack does not wait for earlier messages, which may take long
+ * @param delay absent: an ack does not wait for earlier messages, which may take long
  */
-export function createAckBatch(channel: Channel, prefetch: number, hold: AckHold = { holdMs: 0, most: 0 }) {
+export function createAckBatch(channel: Channel, prefetch: number, delay: AckDelay = { delayMs: 0, most: 0 }) {
   /** Delivery tags of the messages in flight. They arrive in ascending order, so the first one is the lowest. */
   const inFlight = new Set<number>()
   /** In the order of their ends. */
@@ -39,11 +39,11 @@ export function createAckBatch(channel: Channel, prefetch: number, hold: AckHold
   let gathered = 0
   let isWaiting = false
   let gathering: NodeJS.Timeout | undefined
-  let holding: NodeJS.Timeout | undefined
+  let delaying: NodeJS.Timeout | undefined
 
-  function send({ holdMs, most }: AckHold): void {
+  function send({ delayMs, most }: AckDelay): void {
     clearTimeout(gathering)
-    clearTimeout(holding)
+    clearTimeout(delaying)
     gathering = undefined
     gathered = 0
     const [oldest = Infinity] = inFlight
@@ -55,12 +55,12 @@ export function createAckBatch(channel: Channel, prefetch: number, hold: AckHold
       else if (last === undefined || deliveryTag > last.fields.deliveryTag) last = each.message
     }
     const now = performance.now()
-    const firstHeld = later.findIndex(({ doneAt }, at) => now - doneAt < holdMs && later.length - at <= most)
-    const single = firstHeld === -1 ? later : later.slice(0, firstHeld)
+    const firstDelayed = later.findIndex(({ doneAt }, at) => now - doneAt < delayMs && later.length - at <= most)
+    const single = firstDelayed === -1 ? later : later.slice(0, firstDelayed)
     ended = later.slice(single.length)
-    const [held] = ended
+    const [first] = ended
     // oxlint-disable-next-line no-restricted-globals -- gathers acknowledgements: no answer is awaited
-    if (held !== undefined) holding = setTimeout(() => send(hold), held.doneAt + holdMs - now)
+    if (first !== undefined) delaying = setTimeout(() => send(delay), first.doneAt + delayMs - now)
     answer(() => {
       if (last !== undefined) channel.ack(last, true)
       for (const { message } of single) channel.ack(message)
@@ -76,19 +76,19 @@ export function createAckBatch(channel: Channel, prefetch: number, hold: AckHold
       gathered += 1
       const many = Math.min(prefetch * MANY, (prefetch - inFlight.size) / 2)
       // oxlint-disable-next-line no-restricted-globals -- gathers acknowledgements: no answer is awaited
-      if (gathered >= many) gathering ??= setTimeout(() => send(hold), GATHER_MANY_MS)
+      if (gathered >= many) gathering ??= setTimeout(() => send(delay), GATHER_MANY_MS)
       else if (!isWaiting) {
         isWaiting = true
         atSharedWake(() => {
           isWaiting = false
-          if (gathered > 0) send(hold)
+          if (gathered > 0) send(delay)
         }, RARE_WAKE_MS)
       }
     },
     /** The caller nacks or rejects the message afterwards. */
     returned: ({ fields }: Message): void => void inFlight.delete(fields.deliveryTag),
     /** Sends all acks now; call it before closing the channel. */
-    flush: (): void => send({ holdMs: 0, most: 0 }),
+    flush: (): void => send({ delayMs: 0, most: 0 }),
   }
 }
 

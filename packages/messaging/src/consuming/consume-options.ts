@@ -22,7 +22,7 @@ export interface ConsumeOptions<T> {
    * How long the acknowledgement of a message may wait for those of earlier messages, so that one covers them all. Until
    * then the message counts towards `concurrency`. Default: 0.
    */
-  readonly holdAcksMs?: number
+  readonly ackDelayMs?: number
   /** Called before and in each pause. Resolves when the dependencies of `handle` work again; the broker is checked separately. */
   readonly recovered: () => Promise<void>
 }

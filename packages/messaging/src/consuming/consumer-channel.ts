@@ -5,7 +5,7 @@ import { type AckBatch, answer, createAckBatch } from './ack-batch.ts'
 import type { ConsumeOptions } from './consume-options.ts'
 
 export interface ConsumerChannelOptions
-  extends Required<Pick<ConsumeOptions<unknown>, 'queue' | 'concurrency' | 'holdAcksMs'>> {
+  extends Required<Pick<ConsumeOptions<unknown>, 'queue' | 'concurrency' | 'ackDelayMs'>> {
   /** After this long without an answer, this channel is given up. */
   readonly answerMs: number
   /** How long after a cancel by the broker the session fails. The next connection declares the queue. */
@@ -62,7 +62,7 @@ export class ConsumerChannel {
     this.#channel = channel
     this.#options = options
     this.#acks = createAckBatch(channel, options.concurrency, {
-      holdMs: options.holdAcksMs,
+      delayMs: options.ackDelayMs,
       most: options.concurrency * MAX_HELD,
     })
     channel.on('error', session.fail)
@@ -157,7 +157,7 @@ export class ConsumerChannel {
   }
 
   /** @throws Error if the broker does not answer on this channel */
-  async look(): Promise<Sighting> {
+  async inspect(): Promise<Sighting> {
     const { queue, answerMs, concurrency } = this.#options
     const asking = this.#channel.checkQueue(queue)
     const unanswered = `RabbitMQ did not answer the check of ${queue}`

@@ -47,7 +47,7 @@ export function createConsumerWatch(queue: string, log: Pick<Logger, 'error'>) {
     const before = seen?.channel === channel ? seen.sighting : undefined
     seen = { channel, sighting: undefined }
     try {
-      const now = await channel.look()
+      const now = await channel.inspect()
       seen = { channel, sighting: now }
       if (!isConsumerMissing(before, now)) return undefined
       return `the queue has ${now.consumers} consumers and ${now.ready} ready messages, and none arrived`

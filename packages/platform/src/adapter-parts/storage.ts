@@ -74,7 +74,7 @@ export const aliasesOf = (
     callId === sessionId || known[callId] !== undefined ? [] : [aliasTo(sessionId, keyOf(callId))],
   )
 
-/** The storage of the Asterisk adapter. */
+/** The storage of an adapter for a PBX, whose events one replica receives for all. */
 export interface PbxMemory extends AdapterStorage {
   /** The listed records of all tenants. A key may be returned whose record is gone; none is ever left out. */
   list(): Promise<readonly { readonly tenant: Tenant; readonly key: string }[]>

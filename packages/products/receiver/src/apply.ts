@@ -1,8 +1,8 @@
 import { type ReceiverAnswer, STOPPING } from './answer.ts'
 import { type AnyEvent, subjectOf } from './events.ts'
+import { createInOrder } from './in-order.ts'
 import { type Context, type ReceiverOptions, Reject } from './options.ts'
 import type { Advance, Store } from './store.ts'
-import { createTurns } from './turns.ts'
 
 /** An event to apply once. */
 export interface Incoming {
@@ -27,7 +27,7 @@ type ApplyOptions<Tx> = Omit<ReceiverOptions<Tx>, 'secrets' | 'name' | 'store' |
 export function createApply<Tx>(options: ApplyOptions<Tx>, signal: AbortSignal) {
   const { store, order = 'latest', on, onStale, onGap, onError } = options
   const running = new Map<string, Promise<ReceiverAnswer>>()
-  const inTurn = createTurns()
+  const inOrder = createInOrder()
 
   async function apply(
     { id, event, about, isSparse }: Incoming,
@@ -77,7 +77,7 @@ export function createApply<Tx>(options: ApplyOptions<Tx>, signal: AbortSignal) 
       const before = running.get(incoming.id)
       if (before) return before
       const ordered = order === 'latest' ? subjectOf(incoming.event) : undefined
-      const run = inTurn(ordered?.subject ?? incoming.id, () => apply(incoming, ordered))
+      const run = inOrder(ordered?.subject ?? incoming.id, () => apply(incoming, ordered))
       running.set(incoming.id, run)
       return run.finally(() => running.delete(incoming.id))
     },

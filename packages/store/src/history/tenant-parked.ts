@@ -138,7 +138,7 @@ export function createTenantParked(redis: Redis) {
         ]),
       )
       const counts = sizes.map(([count]) => count)
-      const most = shareOf(counts, { perSubscription: MAX_EXAMINED, perTenant: MAX_EXAMINED })
+      const most = fairLimit(counts, { perSubscription: MAX_EXAMINED, perTenant: MAX_EXAMINED })
       const filled = lists.flatMap((list, i) => {
         const [count, [, oldest = '0']] = sizes[i] ?? [0, []]
         return count === 0 ? [] : [{ list, count, oldest }]
@@ -190,22 +190,22 @@ function placeOf(place: string): MergeEntry {
 }
 
 /**
- * A fair share of what is read of a tenant: the largest number of deliveries per subscription, at most `perSubscription`, with
+ * A fair limit on what is read of a tenant: the largest number of deliveries per subscription, at most `perSubscription`, with
  * which all subscriptions together stay within `perTenant`. A subscription with fewer loses none.
  * @param counts the number of deliveries of each subscription of the tenant
  * @returns at least 1
  */
-export function shareOf(
+export function fairLimit(
   counts: readonly number[],
   { perSubscription, perTenant }: { readonly perSubscription: number; readonly perTenant: number },
 ): number {
-  const sumWith = (share: number): number => counts.reduce((sum, count) => sum + Math.min(count, share), 0)
+  const sumWith = (limit: number): number => counts.reduce((sum, count) => sum + Math.min(count, limit), 0)
   if (sumWith(perSubscription) <= perTenant) return perSubscription
   let [least, most] = [1, perSubscription]
   while (least < most) {
-    const share = Math.ceil((least + most) / 2)
-    if (sumWith(share) <= perTenant) least = share
-    else most = share - 1
+    const limit = Math.ceil((least + most) / 2)
+    if (sumWith(limit) <= perTenant) least = limit
+    else most = limit - 1
   }
   return least
 }

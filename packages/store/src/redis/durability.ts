@@ -96,6 +96,6 @@ export function parseMemory(info: string) {
 
 /** The node that will refuse writes first. A node without a limit sorts before all others. */
 export function fullestOf(nodes: readonly RedisMemory[]): RedisMemory | undefined {
-  const shareOf = ({ usedBytes, maxBytes }: RedisMemory): number => usedBytes / maxBytes
-  return nodes.toSorted((a, b) => shareOf(b) - shareOf(a))[0]
+  const fullnessOf = ({ usedBytes, maxBytes }: RedisMemory): number => usedBytes / maxBytes
+  return nodes.toSorted((a, b) => fullnessOf(b) - fullnessOf(a))[0]
 }

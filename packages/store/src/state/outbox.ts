@@ -2,7 +2,7 @@ import { eventText, type PlatformEvent } from '@switchhook/contracts'
 import { outboxKey, PARTITIONS } from '../keys.ts'
 import { chunksOf } from '../redis/in-chunks.ts'
 import { pipeline, type Redis, runScript } from '../redis/redis.ts'
-import { share } from './share.ts'
+import { divideEvenly } from './divide-evenly.ts'
 
 /** An event that a commit has stored and that the broker has not confirmed yet. */
 export interface OutboxEntry {
@@ -53,7 +53,7 @@ export function createOutbox(redis: Redis) {
      */
     async claim(max: number): Promise<OutboxEntry[]> {
       const filled = (await lengths()).flatMap((length, partition) => (length > 0 ? [partition] : []))
-      const claims = share(max, filled, round++).map(([partition, count]) => claimFrom(partition, count))
+      const claims = divideEvenly(max, filled, round++).map(([partition, count]) => claimFrom(partition, count))
       return (await Promise.all(claims)).flat()
     },
     /** Call it once the broker has confirmed the events. They are then never claimed again. */

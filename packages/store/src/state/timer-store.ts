@@ -2,7 +2,7 @@ import type { Tenant } from '@switchhook/contracts'
 import { partitionOf, timerMember, timerPayloadsKey, timersClockKey, timersKey } from '../keys.ts'
 import { duePartitions, overdueIn } from '../redis/overdue-in.ts'
 import { pipeline, type Redis } from '../redis/redis.ts'
-import { share } from './share.ts'
+import { divideEvenly } from './divide-evenly.ts'
 
 /** A due timer, which `StateStore.commit` set. `stored`: the stored text, unchanged, for `done`. */
 export type DueTimer = Readonly<ReturnType<typeof parse>>
@@ -20,7 +20,7 @@ export function createTimerStore(redis: Redis) {
     async claimDue(max: number, leaseMs: number): Promise<DueTimer[]> {
       const due = await duePartitions(redis, timersKey, timersClockKey)
       const claimed = await pipeline(redis, (commands) =>
-        share(max, due, round++).map(([part, count]) =>
+        divideEvenly(max, due, round++).map(([part, count]) =>
           commands.runScript('state/claim-timers', keysOf(part), [count, leaseMs]),
         ),
       )

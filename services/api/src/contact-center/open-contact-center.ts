@@ -1,13 +1,12 @@
 import type { CallId } from '@switchhook/contracts'
-import type { Platform } from '@switchhook/platform'
-import type { LinkState } from '@switchhook/platform-asterisk'
+import type { LinkState, Platform } from '@switchhook/platform'
 import type { Simulator } from '@switchhook/platform-simulator'
 import type { Metrics } from '@switchhook/runtime'
 import type { Base } from '../base.ts'
 import type { ApiConfig } from '../config.ts'
 import type { State } from '../state/state.ts'
 import type { TimerOwners } from '../state/timer-loop.ts'
-import { type Center, createCenter } from './center/center.ts'
+import { createCenter, createRecordWith, type RecordWith } from './center/center.ts'
 import { openAsterisk } from './platform/asterisk/open-asterisk.ts'
 import { openSimulator } from './platform/simulator/open-simulator.ts'
 
@@ -17,17 +16,11 @@ export type ContactCenter = Awaited<ReturnType<typeof openContactCenter>>
 /** Opens the platform that `PLATFORM` names, and starts recording its reports. */
 export async function openContactCenter(base: Base, state: State) {
   const { config, installation, now, traceOfRequest } = base
-  const center = createCenter({
-    store: state.store,
-    platformKeys: (callId) => keysOfCall(callId),
-    transact: state.transact,
-    platform: { lookUp: (tenant, callId) => platform.lookUp(tenant, callId) },
-    wrapUpMs: config.WRAP_UP_SECONDS * 1_000,
-    now,
-    traceOfRequest,
-  })
-  const opened = openPlatform(base, state, center.recordWith)
-  const { platform, link, keysOfCall, timers, simulator } = opened
+  const { store, transact } = state
+  const recordWith = createRecordWith(transact, config.WRAP_UP_SECONDS * 1_000, now)
+  const opened = openPlatform(base, state, recordWith)
+  const { platform, link, keysOfCall: platformKeys, timers, simulator } = opened
+  const center = createCenter({ store, transact, recordWith, platform, platformKeys, now, traceOfRequest })
   showLink(base.metrics, opened)
   await platform.start(center.listener)
   return {
@@ -83,7 +76,7 @@ interface OpenedPlatform {
 }
 
 /** @param record for an adapter whose own state is in the same store as the calls */
-type OpenPlatform = (base: Base, state: State, record: Center['recordWith']) => OpenedPlatform
+type OpenPlatform = (base: Base, state: State, record: RecordWith) => OpenedPlatform
 
 /** One entry per value of `PLATFORM`. Each adapter is a folder here, like `simulator/`. */
 const PLATFORMS: Readonly<Record<NonNullable<ApiConfig['PLATFORM']>, OpenPlatform>> = {

@@ -19,7 +19,7 @@ import {
 import { eventually, silentLog, startTcpProxy } from '@switchhook/testkit'
 import { dial as dialRoute } from '../contact-center/calls/dial-route.ts'
 import { legRoutes } from '../contact-center/calls/leg-routes.ts'
-import { createCenter } from '../contact-center/center/center.ts'
+import { createCenter, createRecordWith } from '../contact-center/center/center.ts'
 import { createTransact } from '../state/transact.ts'
 import { type ApiUnderTest, startApiUnderTest } from '../testing/api-under-test.ts'
 import { aSimulator } from '../testing/simulator.ts'
@@ -133,7 +133,8 @@ function partsOfReplica(leaseMs = LEASE_MS) {
   const store = createStateStore(redis)
   const transact = createTransact(store, () => {})
   const platform = aSimulator(SIMULATED_AGENTS, store)
-  const center = createCenter({ store, transact, platform, wrapUpMs: 0, now: Date.now })
+  const recordWith = createRecordWith(transact, 0, Date.now)
+  const center = createCenter({ store, transact, recordWith, platform, now: Date.now })
   const ofSubscriptions = {
     subscriptions: createSubscriptionStore(redis),
     urlRules: { requireHttps: false, guard: createAddressGuard([]) },

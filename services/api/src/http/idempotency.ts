@@ -46,8 +46,8 @@ type Kept =
 
 const KEY = /^[\x20-\x7e]{1,255}$/
 const REPLAYED = { 'Idempotent-Replayed': 'true' }
-const FIRST_LOOK_MS = 50
-const LAST_LOOK_MS = 500
+const FIRST_POLL_MS = 50
+const LAST_POLL_MS = 500
 const RETRY_AFTER_SECONDS = 5
 /** Bodies are a few levels deep. The limit protects the stack from a hostile body. */
 const MAX_DEPTH = 64
@@ -80,12 +80,12 @@ export function createAnswerOnce(
   /** Waits while an identical earlier request is in progress. */
   async function begin(...request: Parameters<IdempotencyStore['begin']>) {
     const deadline = performance.now() + waitMs
-    for (let looks = 0; ; looks++) {
+    for (let polls = 0; ; polls++) {
       const begun = await store.begin(...request)
       if (begun.kind !== 'busy') return begun
       const leftMs = deadline - performance.now()
       if (leftMs <= 0) throw retryAfter('idempotency-key-in-use', RETRY_AFTER_SECONDS)
-      await delay(Math.min(backoffMs(looks, FIRST_LOOK_MS, LAST_LOOK_MS), leftMs))
+      await delay(Math.min(backoffMs(polls, FIRST_POLL_MS, LAST_POLL_MS), leftMs))
     }
   }
 

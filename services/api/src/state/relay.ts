@@ -35,7 +35,7 @@ export function startRelay({ outbox, publish, log }: RelayDeps): Relay & { reado
   let failures = 0
   let hasFailed = false
   let isStopping = false
-  let isSettling = false
+  let isMarking = false
 
   function failed(error: unknown): void {
     if (failures === 0) log.warn('events cannot be relayed; they stay in the outbox', { error })
@@ -51,12 +51,12 @@ export function startRelay({ outbox, publish, log }: RelayDeps): Relay & { reado
       failed(error)
       unsent.push(entry)
     }
-    if (!isSettling) void track(settle())
+    if (!isMarking) void track(mark())
   }
 
   /** Marks the confirmed events in one call for each wake-up, and gives the others back. After a crash they are published again. */
-  async function settle(): Promise<void> {
-    isSettling = true
+  async function mark(): Promise<void> {
+    isMarking = true
     for (let tries = 0; confirmed.length + unsent.length > 0; ) {
       if (!isStopping) await sharedWake(RARE_WAKE_MS)
       const [sent, back] = [confirmed.splice(0), unsent.splice(0)]
@@ -76,7 +76,7 @@ export function startRelay({ outbox, publish, log }: RelayDeps): Relay & { reado
         await delay(backoffMs(tries++, FIRST_RETRY_MS, LAST_RETRY_MS))
       }
     }
-    isSettling = false
+    isMarking = false
   }
 
   function take(entries: readonly OutboxEntry[]): Promise<unknown> {

@@ -18,7 +18,7 @@ import type { PostUnderLease, Renew } from '../http/post-under-lease.ts'
 import type { Limits } from '../limits/limits.ts'
 import { resultOf } from '../policy/classify.ts'
 
-interface CheckReceiverDeps extends Clocks {
+interface CheckReceiverDeps {
   readonly client: Pick<EndpointClient, 'canSign' | 'sendsStrays' | 'forgetStrays'>
   readonly postUnderLease: (renew: Renew) => PostUnderLease
   readonly limits: Pick<Limits, 'post'>
@@ -26,6 +26,7 @@ interface CheckReceiverDeps extends Clocks {
   readonly checks: Pick<CheckStore, 'save'>
   /** The deadline of one attempt, which the result states. */
   readonly deadlineMs: number
+  readonly clocks: Clocks
 }
 
 /** Concurrent checks; each makes a few POSTs. */
@@ -41,7 +42,8 @@ const PERMIT_POLL_MS = 50
  * the time that it waits for permits of a subscription with limits.
  */
 export function createCheckReceiver(deps: CheckReceiverDeps) {
-  const { client, limits, subscriptions, checks, deadlineMs, now, nowMs } = deps
+  const { client, limits, subscriptions, checks, deadlineMs, clocks } = deps
+  const { now, nowMs } = clocks
   // A check relies on what it read when it began.
   const post = deps.postUnderLease(async (admitted) => ({ admitted, trustedUntilMs: Infinity }))
 

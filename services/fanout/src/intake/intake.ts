@@ -33,7 +33,7 @@ const MAX_WINDOW = 65_535
  * Longer than the confirm of a packet takes. In a burst, events of many packets end in any order; an acknowledgement for each
  * costs RabbitMQ half as much as the event itself.
  */
-const HOLD_ACKS_MS = 100
+const ACK_DELAY_MS = 100
 /** Packets that are received per backlog: the next one is there when one is finished. */
 const PACKETS_AT_ONCE = 2
 /** Of the concurrently handled events, those from backlogs. */
@@ -110,9 +110,9 @@ export async function openIntake(options: IntakeOptions): Promise<() => Promise<
   // A packet has up to as many events as the window is deep.
   const packetsAtOnce = Math.ceil(concurrency / eventShards)
   const consumers = await Promise.all([
-    ...eventQueues(eventShards).map((queue) => consume(queue, eventsAtOnce, parseReceivedEvent, intake, HOLD_ACKS_MS)),
+    ...eventQueues(eventShards).map((queue) => consume(queue, eventsAtOnce, parseReceivedEvent, intake, ACK_DELAY_MS)),
     ...eventPacketQueues(eventShards).map((queue) =>
-      consume(queue, packetsAtOnce, openEventPacket, handlePacket, HOLD_ACKS_MS),
+      consume(queue, packetsAtOnce, openEventPacket, handlePacket, ACK_DELAY_MS),
     ),
     ...backlogQueues.map((queue, n) => consume(queue, PACKETS_AT_ONCE, openEventPacket, handleBacklogOf(n))),
   ])

@@ -4,7 +4,7 @@ import type { FirstAttempts } from '../events/first-attempts.ts'
 import type { FairTurns } from './fair-turns.ts'
 import type { TenantShares } from './tenant-shares.ts'
 
-const LOOK_EVERY_MS = 50
+const POLL_EVERY_MS = 50
 /** Without work. A burst is noticed this late at most; until then tenants have their shares of the events in progress. */
 const IDLE_MS = 200
 /** More deliveries than this in a shard of due queues are late. Workers hold some hundred besides. */
@@ -55,7 +55,7 @@ export function startQueueWatch(deps: QueueWatchDeps) {
     backlog.setOpen(mayPublish)
   }
 
-  const poll = startPoll(LOOK_EVERY_MS, async () => {
+  const poll = startPoll(POLL_EVERY_MS, async () => {
     const queues = wanted()
     if (queues.length === 0) return IDLE_MS
     await broker.queueDepths(queues).then(

@@ -21,8 +21,7 @@ export interface Load {
   /** Processor time of a command by process, in µs, and the idle part of the machine. */
   readonly costUs: CostUs
   readonly idle: number | null
-  /** Undefined in results of an earlier version. */
-  readonly least: { readonly latency: Latency; readonly costUs: CostUs } | undefined
+  readonly least: { readonly latency: Latency; readonly costUs: CostUs }
 }
 
 /**

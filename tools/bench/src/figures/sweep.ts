@@ -5,12 +5,14 @@ import { type Behaviour, openEndpoints } from '../load/endpoints.ts'
 import { openChannel, publishEvent, purgeQueues, timedData } from '../load/events.ts'
 import { deliverInTurn } from '../load/harm.ts'
 import { round, type Spread } from '../measure/statistics.ts'
+import { sideOf } from './latency.ts'
 
 const [HARMFUL, NEIGHBOUR] = ['tenant-32', 'tenant-33']
 /** To the endpoints that answer now and then. */
 const PER_SECOND = 100
 const NEIGHBOUR_PER_SECOND = 20
 const WARM_UP_MS = 2_000
+const RUNS = 3
 const ANSWERS: readonly Behaviour[] = ['hang', 'one in 10', 'one in 4', 'one in 2']
 
 /** Another tenant beside endpoints that answer now and then, so that no circuit breaker opens, and beside as many that answer. */
@@ -30,10 +32,15 @@ export async function measureSweep(bench: Bench) {
           observeLatency(endpoints, NEIGHBOUR_PER_SECOND, forMs, (n) =>
             publishEvent(channel, 'call.status', timedData(n), NEIGHBOUR),
           )
+        const observeRuns = async () => {
+          const runs: Spread[] = []
+          for (let run = 1; run <= RUNS; run++) runs.push(await observe(options.RUN_TIME))
+          return sideOf(runs)
+        }
         await observe(WARM_UP_MS)
-        const quiet = await observe(options.RUN_TIME)
+        const quiet = await observeRuns()
         await endpoints.behave(1, answers)
-        const beside = await observe(options.RUN_TIME)
+        const beside = await observeRuns()
         return { endpoints: count, answers, quiet, beside, ratio: round(beside.p99Ms / quiet.p99Ms, 2) }
       })
       say(`  ${count}, ${answers}: ${row.beside.p99Ms} ms (${row.ratio} ×)`)

@@ -11,6 +11,8 @@ import { openChannel, publishEvent, timedData } from './events.ts'
 type Harm = (part: Bench) => Promise<void>
 
 const TENANT = 'tenant-30'
+/** Reaches its limit of bytes, so that it can create no more. */
+const FILLED_TENANT = 'tenant-29'
 const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
 /** What a client keeps open, and how often it sends. */
 const CONNECTIONS = 30
@@ -34,10 +36,10 @@ function keepDoing(part: Bench, times: number, work: () => Promise<unknown>): vo
 }
 
 /** Requests of the harmful tenant. Each resolves once its answer is read, whatever it is. */
-async function openRequests(part: Bench) {
+async function openRequests(part: Bench, tenant = TENANT) {
   const pool = new Pool(part.stack.urls.apis[0] ?? '', { connections: CONNECTIONS, pipelining: 1 })
   part.defer(() => pool.close())
-  const authorization = `Bearer ${await part.tokenOf(TENANT)}`
+  const authorization = `Bearer ${await part.tokenOf(tenant)}`
   return async (
     method: 'GET' | 'POST' | 'PATCH',
     path: string,
@@ -77,7 +79,7 @@ const longContentTypes: Harm = async (part) => {
 }
 
 const largeSubscriptions: Harm = async (part) => {
-  const request = await openRequests(part)
+  const request = await openRequests(part, FILLED_TENANT)
   keepDoing(part, 8, () => request('POST', SUBSCRIPTIONS, largest()))
   keepDoing(part, 10, () => request('GET', `${SUBSCRIPTIONS}?limit=1000`))
 }

@@ -21,6 +21,7 @@ const seconds = (ms: number): string => `${Number((ms / 1_000).toFixed(1))} s`
 type Latency = Pick<Spread, 'p50Ms' | 'p99Ms'>
 const LATENCY = ['p50, ms', 'p99, ms']
 const latency = ({ p50Ms, p99Ms }: Latency) => [p50Ms, p99Ms]
+const p99sOf = ({ runs }: { readonly runs: readonly Latency[] }): string => runs.map(({ p99Ms }) => p99Ms).join(', ')
 const pairs = (runs: readonly Latency[]): string => runs.map((run) => latency(run).join(' / ')).join(', ')
 
 const SIDE_NAMES: Readonly<Record<SideName, string>> = {
@@ -91,8 +92,6 @@ export const TABLES: { readonly [Name in FigureName]: (figure: Figures[Name]) =>
       ['commands/s', 'µs', 'by process', 'the least: µs', 'by process', 'p50 / p99, ms', 'µs relative to it'],
       loads.map(({ perSecond, costUs, least }) => {
         const ours = [perSecond, sumOf(costUs), parts(costUs)]
-        // Results of an earlier version have none.
-        if (least === undefined) return [...ours, '–', '–', '–', '–']
         const ratio = round(sumOf(costUs) / sumOf(least.costUs), 2)
         return [...ours, sumOf(least.costUs), parts(least.costUs), pairs([least.latency]), ratio]
       }),
@@ -161,11 +160,17 @@ export const TABLES: { readonly [Name in FigureName]: (figure: Figures[Name]) =>
   ],
   sweep: ({ perSecond, rows }) => [
     table(
-      [`p99 of another tenant, ms; ${perSecond} deliveries a second to`, 'all answer', 'they answer like this'],
+      [
+        `p99 of another tenant, ms; ${perSecond} deliveries a second to`,
+        'all answer',
+        'they answer like this',
+        'relative',
+      ],
       rows.map(({ endpoints, answers, quiet, beside, ratio }) => [
         `${endpoints} endpoints: ${answers}`,
-        quiet.p99Ms,
-        `${beside.p99Ms} (${ratio} ×)`,
+        `${quiet.p99Ms} (${p99sOf(quiet)})`,
+        `${beside.p99Ms} (${p99sOf(beside)})`,
+        ratio,
       ]),
     ),
   ],

@@ -1,5 +1,5 @@
+import { createInOrder } from '../in-order.ts'
 import { compare, KEPT_MS, type Position, type Store } from '../store.ts'
-import { createTurns } from '../turns.ts'
 
 /** What the store needs of a `DatabaseSync` of node:sqlite, or of a `Database` of better-sqlite3. */
 export interface SqliteDatabase {
@@ -34,12 +34,12 @@ export function sqliteStore<Database extends SqliteDatabase>(database: Database)
   const find = database.prepare('SELECT occurred_at, sequence, ended FROM switchhook_receiver WHERE key = ?')
   const write = database.prepare('REPLACE INTO switchhook_receiver VALUES (?, ?, ?, ?, ?)')
   const prune = database.prepare('DELETE FROM switchhook_receiver WHERE kept_until < ?')
-  const inTurn = createTurns()
+  const inOrder = createInOrder()
   let prunedAtMs = 0
 
   return {
     once: (id, work) =>
-      inTurn('', async () => {
+      inOrder('', async () => {
         if (!begins(database)) return 'busy'
         try {
           const isDone = find.get(id) !== undefined

@@ -7,7 +7,7 @@ import { useRedis } from '@switchhook/testkit'
 import type { Answer } from '../../http/route.ts'
 import { createTransact } from '../../state/transact.ts'
 import { boundRoute } from '../../testing/bound-route.ts'
-import { type Center, createCenter } from '../center/center.ts'
+import { type Center, createCenter, createRecordWith } from '../center/center.ts'
 import { dial } from './dial-route.ts'
 import { legRoutes } from './leg-routes.ts'
 import { transfer } from './transfer-route.ts'
@@ -55,7 +55,8 @@ beforeEach(() => {
   obey = async () => {}
   const store = createStateStore(redis)
   const transact = createTransact(store, () => {})
-  center = createCenter({ store, transact, platform, wrapUpMs: 0, now: Date.now })
+  const recordWith = createRecordWith(transact, 0, Date.now)
+  center = createCenter({ store, transact, recordWith, platform, now: Date.now })
 })
 
 /** Calls the handler of the route. */

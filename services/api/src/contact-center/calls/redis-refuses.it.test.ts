@@ -7,7 +7,7 @@ import type { Answer } from '../../http/route.ts'
 import { createTransact } from '../../state/transact.ts'
 import { boundRoute } from '../../testing/bound-route.ts'
 import { aSimulator } from '../../testing/simulator.ts'
-import { type Center, createCenter } from '../center/center.ts'
+import { type Center, createCenter, createRecordWith } from '../center/center.ts'
 import { dial } from './dial-route.ts'
 import { legRoutes } from './leg-routes.ts'
 
@@ -32,7 +32,8 @@ beforeAll(async () => {
   const store = createStateStore(redis)
   simulator = aSimulator([{ agentUri: ALICE, tenant: 'acme', device: 'SIM/alice' }], store)
   const transact = createTransact(store, () => {})
-  center = createCenter({ store, transact, platform: simulator, wrapUpMs: 0, now: Date.now })
+  const recordWith = createRecordWith(transact, 0, Date.now)
+  center = createCenter({ store, transact, recordWith, platform: simulator, now: Date.now })
   await simulator.start(center.listener)
 })
 

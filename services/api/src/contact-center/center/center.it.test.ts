@@ -7,13 +7,14 @@ import { useRedis } from '@switchhook/testkit'
 import { createTransact } from '../../state/transact.ts'
 import type { DialledCall } from './begin-dial.ts'
 import { type Call, newCall } from './call.ts'
-import { type Center, createCenter } from './center.ts'
+import { type Center, createCenter, createRecordWith, type RecordWith } from './center.ts'
 import { PROBE_SILENT_MS } from './silent-call-probe.ts'
 
 const AGENT = 'sip:alice@acme.example'
 
 let redis: readonly [Redis, Redis]
 let centers: readonly [Center, Center]
+let recordWith: readonly [RecordWith, RecordWith]
 let tenant: string
 /** The platform's answer to `lookUp`. */
 let known: LegReport[]
@@ -26,18 +27,17 @@ beforeEach(() => {
   tenant = randomUUID()
   known = []
   aheadMs = 0
-  const open = (connection: Redis): Center => {
+  const now = () => Date.now() + aheadMs
+  const open = (connection: Redis) => {
     const store = createStateStore(connection)
-    const platform = { lookUp: async () => known }
-    return createCenter({
-      store,
-      transact: createTransact(store, () => {}),
-      platform,
-      wrapUpMs: 10_000,
-      now: () => Date.now() + aheadMs,
-    })
+    const transact = createTransact(store, () => {})
+    const recordWith = createRecordWith(transact, 10_000, now)
+    const center = createCenter({ store, transact, recordWith, platform: { lookUp: async () => known }, now })
+    return { center, recordWith }
   }
-  centers = [open(redis[0]), open(redis[1])]
+  const [one, other] = [open(redis[0]), open(redis[1])]
+  centers = [one.center, other.center]
+  recordWith = [one.recordWith, other.recordWith]
 })
 
 const aDial = (callId: CallId = newCallId(), createdAt = new Date().toISOString()): DialledCall => ({
@@ -279,16 +279,16 @@ describe('reports together with records of the platform adapter', () => {
 
   test('are stored in one step', async () => {
     const callId = newCallId()
-    expect(await centers[0].recordWith([report(callId)], own(0))).toBe('committed')
+    expect(await recordWith[0]([report(callId)], own(0))).toBe('committed')
     expect(await ownRecord()).toMatchObject({ version: 1 })
     expect(await takeEvents()).toHaveLength(2)
   })
 
   test('are not stored if a record of the adapter has another version', async () => {
     const callId = newCallId()
-    await centers[1].recordWith([report(newCallId())], own(0))
+    await recordWith[1]([report(newCallId())], own(0))
     await takeEvents()
-    expect(await centers[0].recordWith([report(callId)], own(0))).toBe('conflict')
+    expect(await recordWith[0]([report(callId)], own(0))).toBe('conflict')
     expect(await centers[0].findCall(tenant, callId)).toBeUndefined()
     expect(await takeEvents()).toEqual([])
   })
@@ -297,7 +297,7 @@ describe('reports together with records of the platform adapter', () => {
     const calls = Array.from({ length: 10 }, () => newCallId())
     const results = await Promise.all(
       calls.map((callId, at) =>
-        centers[at % 2 === 0 ? 0 : 1].recordWith([report(callId)], {
+        recordWith[at % 2 === 0 ? 0 : 1]([report(callId)], {
           records: [{ key: `simulated:${callId}`, expectedVersion: 0, value: 1 }],
           timers: [],
         }),
@@ -311,7 +311,7 @@ describe('reports together with records of the platform adapter', () => {
     const callId = newCallId()
     await tell(0, report(callId))
     await takeEvents()
-    expect(await centers[0].recordWith([report(callId)], own(0))).toBe('committed')
+    expect(await recordWith[0]([report(callId)], own(0))).toBe('committed')
     expect(await ownRecord()).toMatchObject({ version: 1 })
     expect(await takeEvents()).toEqual([])
   })

@@ -21,41 +21,19 @@ interface CenterDeps extends Pick<Base, 'now'>, Partial<Pick<Base, 'traceOfReque
   /** Keys of the platform adapter's own records that a command on this call reads. */
   readonly platformKeys?: (callId: CallId) => readonly string[]
   readonly transact: Transact
+  readonly recordWith: RecordWith
   readonly platform: Pick<Platform, 'lookUp'>
-  readonly wrapUpMs: number
 }
 
-export type Center = ReturnType<typeof createCenter>
+/** See `createRecordWith`. */
+export type RecordWith = ReturnType<typeof createRecordWith>
 
 /**
- * The stored state of the contact center's calls and agents. Platform reports, presence settings and timers change it,
- * each in one atomic step together with its events. Every method rejects with Unavailable without Redis.
+ * Records reports in one step with records and timers of the platform adapter, all or nothing. `conflict`: a record of the
+ * adapter has another version, and nothing was written. Rejects like `StateStore.commit`.
  */
-export function createCenter(deps: CenterDeps) {
-  const { store, transact, platform, platformKeys = () => [], wrapUpMs, now, traceOfRequest = () => undefined } = deps
-  const isoNow = (): string => new Date(now()).toISOString()
-
-  /** Later reports of the call, hours later as well, belong to the trace of this request. */
-  function withTrace<Given extends Call>(call: Given): Given {
-    const traceparent = traceOfRequest()
-    return traceparent === undefined ? call : { ...call, traceparent }
-  }
-
-  /** Resolves to the stored calls, in the order of the ids. */
-  async function readCalls(tenant: Tenant, callIds: readonly CallId[]): Promise<readonly Call[]> {
-    const records = await store.read(tenant, callIds.map(callKey))
-    return records.flatMap(({ value }) => (value === undefined ? [] : [value as Call]))
-  }
-
-  async function findCall(tenant: Tenant, callId: CallId): Promise<Call | undefined> {
-    return (await readCalls(tenant, [callId]))[0]
-  }
-
-  /**
-   * Records reports in one step with records and timers of the platform adapter, all or nothing. `conflict`: a record of
-   * the adapter has another version, and nothing was written. Rejects like `StateStore.commit`.
-   */
-  async function recordWith(
+export function createRecordWith(transact: Transact, wrapUpMs: number, now: () => number) {
+  return async function recordWith(
     reports: readonly LegReport[],
     own: Pick<StateChange, 'records' | 'timers'> = { records: [], timers: [] },
     known?: KnownRecords,
@@ -78,6 +56,33 @@ export function createCenter(deps: CenterDeps) {
       if (error instanceof RecordChanged) return 'conflict'
       throw error
     }
+  }
+}
+
+export type Center = ReturnType<typeof createCenter>
+
+/**
+ * The stored state of the contact center's calls and agents. Platform reports, presence settings and timers change it,
+ * each in one atomic step together with its events. Every method rejects with Unavailable without Redis.
+ */
+export function createCenter(deps: CenterDeps) {
+  const { store, transact, platform, platformKeys = () => [], recordWith, now, traceOfRequest = () => undefined } = deps
+  const isoNow = (): string => new Date(now()).toISOString()
+
+  /** Later reports of the call, hours later as well, belong to the trace of this request. */
+  function withTrace<Given extends Call>(call: Given): Given {
+    const traceparent = traceOfRequest()
+    return traceparent === undefined ? call : { ...call, traceparent }
+  }
+
+  /** Resolves to the stored calls, in the order of the ids. */
+  async function readCalls(tenant: Tenant, callIds: readonly CallId[]): Promise<readonly Call[]> {
+    const records = await store.read(tenant, callIds.map(callKey))
+    return records.flatMap(({ value }) => (value === undefined ? [] : [value as Call]))
+  }
+
+  async function findCall(tenant: Tenant, callId: CallId): Promise<Call | undefined> {
+    return (await readCalls(tenant, [callId]))[0]
   }
 
   const changeAgent = (
@@ -103,7 +108,6 @@ export function createCenter(deps: CenterDeps) {
         await changeAgent(report.tenant, report.agentUri, (agent) => applyDevice(agent, report))
       },
     } satisfies PlatformListener,
-    recordWith,
     findCall,
     readCalls,
     /** Resolves to a new agent if none is stored. */

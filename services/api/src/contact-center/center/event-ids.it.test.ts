@@ -7,7 +7,7 @@ import { silentLog, startTcpProxy, type TcpProxy, type TestRedis, testRedis } fr
 import { createTransact } from '../../state/transact.ts'
 import { agentKey } from './agent.ts'
 import { callKey } from './call.ts'
-import { type Center, createCenter } from './center.ts'
+import { type Center, createCenter, createRecordWith } from './center.ts'
 
 const AGENT = 'sip:alice@acme.example'
 
@@ -32,13 +32,9 @@ beforeAll(async () => {
 beforeEach(async () => {
   await server.flush()
   tenant = randomUUID()
-  center = createCenter({
-    store,
-    transact: createTransact(store, () => {}),
-    platform: { lookUp: async () => [] },
-    wrapUpMs: 0,
-    now: Date.now,
-  })
+  const transact = createTransact(store, () => {})
+  const recordWith = createRecordWith(transact, 0, Date.now)
+  center = createCenter({ store, transact, recordWith, platform: { lookUp: async () => [] }, now: Date.now })
 })
 
 afterAll(async () => {

@@ -183,19 +183,6 @@ describe('an invalid token', () => {
     const log = JSON.stringify(api.log)
     for (const part of [...good.split('.'), ...bad.split('.')]) expect(log).not.toContain(part)
   })
-
-  test('environment variables of the library have no effect', async () => {
-    const meant = { SECRET: 'x', ISSUER: 'y', JWKS_URI: 'z', TOKEN_SIGNING_ALG: 'HS256', ISSUER_BASE_URL: 'http://x' }
-    Object.assign(process.env, meant)
-    const idp = await anIssuer()
-    const other = await anApi({ AUTH_ISSUERS: issuersOf([idp, 'acme']) })
-    try {
-      expect((await get(idp.token(), other)).status).toBe(200)
-      expect((await get(idp.token({}, { forgery: 'HS256' }), other)).status).toBe(401)
-    } finally {
-      for (const name of Object.keys(meant)) delete process.env[name]
-    }
-  })
 })
 
 describe('signing keys', () => {

@@ -1,26 +1,23 @@
 import { createPublicKey } from 'node:crypto'
 import { compileSchema } from '@switchhook/contracts'
 import { startDeadline } from '@switchhook/runtime'
+import { createLocalJWKSet, type JWK, type JWTVerifyGetKey } from 'jose'
 import type { Issuer } from './issuer.ts'
 
-export interface Key {
-  readonly kid?: string
-  readonly kty: string
-  readonly use?: string
-  readonly alg?: string
-  readonly [member: string]: unknown
-}
-
 export interface KeySet {
-  readonly keys: readonly Key[]
+  readonly keys: readonly JWK[]
   /** Keys of the provider that cannot be read; tokens that are signed with them are refused. */
   readonly unreadable: number
+  /** Finds the key of a token. */
+  readonly find: JWTVerifyGetKey
 }
+
+const text = { type: 'string' } as const
 
 const readMetadata = compileSchema<{ issuer: string; jwks_uri: string }>({
   type: 'object',
   required: ['issuer', 'jwks_uri'],
-  properties: { issuer: { type: 'string' }, jwks_uri: { type: 'string', format: 'uri', pattern: '^https?://' } },
+  properties: { issuer: text, jwks_uri: { ...text, format: 'uri', pattern: '^https?://' } },
 })
 
 const readKeySet = compileSchema<{ readonly keys: readonly unknown[] }>({
@@ -29,9 +26,7 @@ const readKeySet = compileSchema<{ readonly keys: readonly unknown[] }>({
   properties: { keys: { type: 'array' } },
 })
 
-const text = { type: 'string' } as const
-
-const readKey = compileSchema<Key>({
+const readKey = compileSchema<JWK>({
   type: 'object',
   required: ['kty'],
   properties: { kty: text, kid: text, use: text, alg: text },
@@ -60,7 +55,7 @@ export async function fetchKeys(issuer: Issuer, timeoutMs: number): Promise<KeyS
     const keys = readable.filter(({ kty, use }) => kty !== 'oct' && (use === undefined || use === 'sig'))
     // A provider without signing keys cannot have issued tokens, so an empty key set is a fault of the provider.
     if (keys.length === 0) throw new Error('the key server published no signing key that can be read')
-    return { keys, unreadable: published.length - readable.length }
+    return { keys, unreadable: published.length - readable.length, find: createLocalJWKSet({ keys }) }
   } finally {
     deadline.stop()
   }
@@ -77,7 +72,7 @@ async function discover(issuer: string, signal: AbortSignal): Promise<string> {
 }
 
 /** @returns undefined: it has another form, or its numbers are no key */
-function keyOf(published: unknown): Key | undefined {
+function keyOf(published: unknown): JWK | undefined {
   const read = readKey(published)
   if (!read.ok) return undefined
   // Symmetric keys are left out later.

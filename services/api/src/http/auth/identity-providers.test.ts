@@ -2,7 +2,8 @@ import { generateKeyPairSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { compileSchema } from '@switchhook/contracts'
-import { requestWith, signedWith } from '../../testing/token-request.ts'
+import { createLocalJWKSet } from 'jose'
+import { signedWith } from '../../testing/signed-with.ts'
 import { issuersSchema } from './issuer.ts'
 import { createVerifyToken } from './verify-token.ts'
 
@@ -26,16 +27,14 @@ const ENTRIES = ['Entra', 'Okta', 'Auth0', 'Keycloak', 'Cognito'].flatMap(entrie
 const verify = createVerifyToken(
   ENTRIES.map((entry) => ({
     ...(entry as Parameters<typeof createVerifyToken>[0][number]),
-    keysFor: async () => ({ keys: [key], unreadable: 0 }),
+    keysFor: async () => ({ keys: [key], unreadable: 0, find: createLocalJWKSet({ keys: [key] }) }),
   })),
 )
 
 const verified = (header: object, claims: object) => {
   const nowS = Math.floor(Date.now() / 1_000)
   const times = { iat: nowS, exp: nowS + 3_600 }
-  return verify(
-    requestWith(`Bearer ${signedWith(privateKey, { alg: 'RS256', kid: 'k1', ...header }, { ...times, ...claims })}`),
-  )
+  return verify(`Bearer ${signedWith(privateKey, { alg: 'RS256', kid: 'k1', ...header }, { ...times, ...claims })}`)
 }
 
 const DIRECTORY = '8f1c8d5e-7f61-4f0e-9c80-3c9f0c1a2b3d'

@@ -1,10 +1,12 @@
 import { AppError } from '@switchhook/contracts'
+import { createLocalJWKSet } from 'jose'
 import type { KeySet } from './fetch-keys.ts'
 import { startKeyCache } from './key-cache.ts'
 
 type KeyCache = ReturnType<typeof startKeyCache>
 
-const keySet = (...kids: string[]): KeySet => ({ keys: kids.map((kid) => ({ kid, kty: 'RSA' })), unreadable: 0 })
+const find = createLocalJWKSet({ keys: [] })
+const keySet = (...kids: string[]): KeySet => ({ keys: kids.map((kid) => ({ kid, kty: 'RSA' })), unreadable: 0, find })
 
 /** A provider whose keys and availability the test controls. */
 function provider(initial: KeySet | Error) {
@@ -21,7 +23,7 @@ function provider(initial: KeySet | Error) {
         async () => {
           questions.push(performance.now())
           if (present instanceof Error) throw present
-          return structuredClone(present)
+          return { ...present }
         },
         { refreshMs: 60_000, cooldownMs: 0, ...options },
         { info: (message) => log.push(`info ${message}`), warn: (message) => log.push(`warn ${message}`) },

@@ -54,9 +54,10 @@ export function openAuth(
   const requireOwnSite = createOwnSiteCheck(config.ALLOWED_HOSTS)
   return {
     authenticate: async (request, address) => {
-      if (request.headers.authorization !== undefined) {
+      const { authorization } = request.headers
+      if (authorization !== undefined) {
         requireOneToken(request)
-        return verifyToken(request, address)
+        return verifyToken(authorization, address)
       }
       if (!isTrustedAddress(address)) throw new Unauthorized()
       requireOwnSite(request)

@@ -1,5 +1,3 @@
-import type { Request } from 'express'
-import { requestWith } from '../../testing/token-request.ts'
 import { rememberTokens } from './remember-tokens.ts'
 import { Unauthorized, type VerifiedToken } from './verify-token.ts'
 
@@ -7,15 +5,13 @@ const EXPIRES_AT_MS = 60_000
 
 function verifierUnderTest() {
   const state = { nowMs: 0, hasCurrentKeys: true, isRejected: false, verified: [] as string[] }
-  const verify = async (request: Request): Promise<VerifiedToken> => {
-    const authorization = request.headers.authorization ?? ''
+  const verify = async (authorization: string): Promise<VerifiedToken> => {
     state.verified.push(authorization)
     if (state.isRejected) throw new Unauthorized('no')
     const caller = { tenant: 'acme', clientId: authorization, role: 'admin', expiresAtMs: EXPIRES_AT_MS } as const
     return { caller, hasCurrentKeys: async () => state.hasCurrentKeys }
   }
-  const remembered = rememberTokens(verify, undefined, () => state.nowMs)
-  return { state, authenticate: (token: string) => remembered(requestWith(token)) }
+  return { state, authenticate: rememberTokens(verify, undefined, () => state.nowMs) }
 }
 
 test('a token is verified once until it expires', async () => {

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto'
-import type { Request } from 'express'
 import { LRUCache } from 'lru-cache'
 import type { BadTokenLimit } from '../limits/limit-bad-tokens.ts'
 import type { Caller } from '../route.ts'
@@ -16,19 +15,19 @@ const MAX_TOKENS = 10_000
  * @returns a function that throws as `verify`, and `rate-limited`
  */
 export function rememberTokens(
-  verify: (request: Request) => Promise<VerifiedToken>,
+  verify: (authorization: string) => Promise<VerifiedToken>,
   limit?: BadTokenLimit,
   now: () => number = () => Date.now(),
-): (request: Request, address?: string) => Promise<Caller> {
+): (authorization: string, address?: string) => Promise<Caller> {
   const known = new LRUCache<string, VerifiedToken>({ max: MAX_TOKENS })
-  return async (request, address) => {
-    const name = hash('sha256', request.headers.authorization ?? '', 'base64')
+  return async (authorization, address) => {
+    const name = hash('sha256', authorization, 'base64')
     const found = known.get(name)
     const expiresAtMs = found?.caller.expiresAtMs ?? 0
     if (found !== undefined && now() < expiresAtMs && (await found.hasCurrentKeys())) return found.caller
     if (found === undefined) await limit?.check(address, name)
     try {
-      const verified = await verify(request)
+      const verified = await verify(authorization)
       known.set(name, verified)
       return verified.caller
     } catch (error) {

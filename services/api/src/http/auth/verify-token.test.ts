@@ -10,23 +10,20 @@ import {
   string,
   tuple,
 } from 'fast-check'
-
-import { encode, requestWith, signedWith } from '../../testing/token-request.ts'
-import type { Key, KeySet } from './fetch-keys.ts'
+import { createLocalJWKSet, type JWK } from 'jose'
+import { encode, signedWith } from '../../testing/signed-with.ts'
+import type { KeySet } from './fetch-keys.ts'
 import { rememberTokens } from './remember-tokens.ts'
 import { createVerifyToken, type TrustedIssuer, Unauthorized } from './verify-token.ts'
 
-function remembering(issuers: readonly TrustedIssuer[]) {
-  const verify = rememberTokens(createVerifyToken(issuers))
-  return (authorization: string) => verify(requestWith(authorization))
-}
+const remembering = (issuers: readonly TrustedIssuer[]) => rememberTokens(createVerifyToken(issuers))
 
 const ISSUER = 'https://idp.example/acme'
 const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const { publicKey: otherKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-const jwk = publicKey.export({ format: 'jwk' }) as Key
-const otherJwk = otherKey.export({ format: 'jwk' }) as Key
-const setOf = (...keys: Key[]): KeySet => ({ keys, unreadable: 0 })
+const jwk = publicKey.export({ format: 'jwk' }) as JWK
+const otherJwk = otherKey.export({ format: 'jwk' }) as JWK
+const setOf = (...keys: JWK[]): KeySet => ({ keys, unreadable: 0, find: createLocalJWKSet({ keys }) })
 const keys = setOf({ ...jwk, kid: 'a', alg: 'ES256' })
 
 const acme = { issuer: ISSUER, audience: 'switchhook', tenant: 'acme', keysFor: async () => keys }
@@ -66,17 +63,6 @@ test.each([
   })
 })
 
-test.each([
-  ['http://api/api/v1/me', 'api'],
-  ['http://api:8080/api/v1/me', 'api:8080'],
-  ['/api/v1/me?access_token=other', 'api'],
-  ['/api/v1/me', "api's"],
-])('only the header decides about a request of %s from the host %s', async (url, host) => {
-  const authorization = `Bearer  ${signed(HEADER, claims())}`
-  const verify = createVerifyToken([acme])
-  await expect(verify(requestWith(authorization, url, host))).resolves.toMatchObject({ caller: { clientId: 'crm' } })
-})
-
 test('a token that was accepted is rejected once its key is withdrawn', async () => {
   let published = keys
   const verify = remembering([
@@ -108,10 +94,10 @@ function verifying(published: KeySet, later = published) {
 const withoutKid = (more: object = {}) => `Bearer ${signed({ alg: 'ES256' }, { ...claims(), ...more })}`
 
 test('each key that fits the algorithm is tried for a token without a kid', async () => {
-  const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({ format: 'jwk' }) as Key
+  const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({ format: 'jwk' }) as JWK
   const verify = verifying(setOf(otherJwk, rsa, jwk, { ...otherJwk, alg: 'ES384' }))
   await expect(verify(withoutKid())).resolves.toMatchObject({ clientId: 'crm' })
-  await expect(verify(withoutKid({ aud: 'else' }))).rejects.toThrow("Unexpected 'aud' value")
+  await expect(verify(withoutKid({ aud: 'else' }))).rejects.toThrow("'aud'")
 })
 
 test('a token without a kid is verified with the next keys, if none of the known ones signed it', async () => {

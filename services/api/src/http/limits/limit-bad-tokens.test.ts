@@ -1,7 +1,5 @@
 import { AppError } from '@switchhook/contracts'
 import { eventually } from '@switchhook/testkit'
-import type { Request } from 'express'
-import { requestWith } from '../../testing/token-request.ts'
 import { rememberTokens } from '../auth/remember-tokens.ts'
 import { Unauthorized, type VerifiedToken } from '../auth/verify-token.ts'
 import { createBadTokenLimit, networkOf } from './limit-bad-tokens.ts'
@@ -19,8 +17,7 @@ const LIMITS = { perToken: { points: 2, duration: 60 }, perAddress: { points: 5,
 function aGuard(limits = LIMITS) {
   const seen: string[] = []
   const withdrawn = new Set<string>()
-  const verify = async (request: Request): Promise<VerifiedToken> => {
-    const authorization = request.headers.authorization ?? ''
+  const verify = async (authorization: string): Promise<VerifiedToken> => {
     seen.push(authorization)
     if (authorization === 'unclear') throw new AppError('service-unavailable')
     const isGood = (): boolean => authorization.startsWith('good') && !withdrawn.has(authorization)
@@ -28,8 +25,7 @@ function aGuard(limits = LIMITS) {
     return { caller: CALLER, hasCurrentKeys: async () => isGood() }
   }
   const limit = createBadTokenLimit((address) => address === '10.0.0.1', limits)
-  const remembered = rememberTokens(verify, limit)
-  const guarded = (token: string, ip: string) => remembered(requestWith(token), ip)
+  const guarded = rememberTokens(verify, limit)
   const ask = async (authorization: string, ip = '203.0.113.7'): Promise<string> => {
     try {
       await guarded(authorization, ip)

@@ -1,14 +1,8 @@
 import { getOrCreate, startDeadline } from '@switchhook/runtime'
-import { type HeaderedError, retryAfter } from '../headered-error.ts'
+import { retryAfter } from '../headered-error.ts'
 import { type Caller, limitedClientOf } from '../route.ts'
 
 export type LimitExpensive = ReturnType<typeof createLimitExpensive>
-
-interface TurnLimits {
-  readonly atATime: number
-  readonly mostWaiting: number
-  readonly maxWaitMs: number
-}
 
 /** Of one client, and of one tenant, in this process. A page of a console sends fewer than ten. */
 const LIMITS = {
@@ -22,8 +16,8 @@ const LIMITS = {
  * the large answers that a client does not read. Callers without a client have no limit.
  */
 export function createLimitExpensive({ client, tenant } = LIMITS) {
-  const ofClient = createTurns(client, () => refused('client'))
-  const ofTenant = createTurns(tenant, () => refused('tenant'))
+  const ofClient = createQueues('client', client)
+  const ofTenant = createQueues('tenant', tenant)
 
   /**
    * Runs the work once earlier work of the caller is done.
@@ -42,31 +36,31 @@ export function createLimitExpensive({ client, tenant } = LIMITS) {
   }
 }
 
-interface Turns {
+interface Queue {
   running: number
   /** The starts of the requests that wait, the oldest first. */
   readonly waiting: (() => void)[]
 }
 
 /** Runs work of the same name in the order in which it came; only a name with many waiting requests is refused. */
-function createTurns({ atATime, mostWaiting, maxWaitMs }: TurnLimits, refusal: () => HeaderedError) {
-  const byName = new Map<string, Turns>()
+function createQueues(owner: keyof typeof LIMITS, { atATime, mostWaiting, maxWaitMs }: typeof LIMITS.client) {
+  const byName = new Map<string, Queue>()
   return async <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {
-    const turns = getOrCreate(byName, name, () => ({ running: 0, waiting: [] }))
-    if (turns.running < atATime) turns.running += 1
-    else if (turns.waiting.length < mostWaiting) await turnIn(turns.waiting, maxWaitMs, refusal)
-    else throw refusal()
+    const queue = getOrCreate(byName, name, () => ({ running: 0, waiting: [] }))
+    if (queue.running < atATime) queue.running += 1
+    else if (queue.waiting.length < mostWaiting) await waitIn(queue.waiting, maxWaitMs, owner)
+    else throw refused(owner)
     try {
       return await work()
     } finally {
-      const next = turns.waiting.shift()
+      const next = queue.waiting.shift()
       if (next !== undefined) next()
-      else if (--turns.running === 0) byName.delete(name)
+      else if (--queue.running === 0) byName.delete(name)
     }
   }
 }
 
-function turnIn(waiting: Turns['waiting'], maxWaitMs: number, refusal: () => HeaderedError): Promise<void> {
+function waitIn(waiting: Queue['waiting'], maxWaitMs: number, owner: keyof typeof LIMITS): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const start = (): void => {
     deadline.stop()
@@ -74,13 +68,13 @@ function turnIn(waiting: Turns['waiting'], maxWaitMs: number, refusal: () => Hea
   }
   const deadline = startDeadline(maxWaitMs, () => {
     waiting.splice(waiting.indexOf(start), 1)
-    reject(refusal())
+    reject(refused(owner))
   })
   waiting.push(start)
   return promise
 }
 
-const refused = (owner: 'client' | 'tenant') =>
+const refused = (owner: keyof typeof LIMITS) =>
   retryAfter(
     'rate-limited',
     1,

@@ -29,7 +29,7 @@ export async function findDelivery(
 ): Promise<DeliveryRecord> {
   if (!isGuid(id)) throw new AppError('delivery-not-found')
   const deliveryId = parseDeliveryId(id)
-  const look = async (): Promise<DeliveryRecord | undefined> => {
+  const read = async (): Promise<DeliveryRecord | undefined> => {
     const record = await deliveries.find(deliveryId)
     if (record !== undefined) return record
     const pending = await deliveryLog.pending(tenant, deliveryId)
@@ -37,11 +37,11 @@ export async function findDelivery(
     const subscription = await subscriptions.find(pending.tenant, pending.subscriptionId)
     return { ...pendingDelivery({ ...pending, url: subscription?.url ?? '' }), body: null }
   }
-  let found = await look()
+  let found = await read()
   // Delivery ids are UUIDv8 (RFC 9562, section 5.8), so no other GUID is worth the wait.
   if (found === undefined && deliveryId.charAt(14) === '8') {
     await wait(LOGGED_WITHIN_MS)
-    found = await look()
+    found = await read()
   }
   if (found?.tenant !== tenant) throw new AppError('delivery-not-found')
   return found

@@ -6,7 +6,7 @@ import { type HeaderedError, retryAfter } from '../../http/headered-error.ts'
 /** Requests of one subscription, and of one client, that wait in this process. */
 const MAX_PER_SUBSCRIPTION = 4
 const MAX_PER_CLIENT = 200
-const LOOK_EVERY_MS = 250
+const POLL_EVERY_MS = 250
 const RETRY_AFTER_SECONDS = 2
 
 interface Waiter {
@@ -31,22 +31,20 @@ export function createWaiting(held: Pick<HeldStore, 'areDue'>, log: Pick<Logger,
     waiter.end(mayBeDue)
   }
 
-  async function look(): Promise<void> {
+  async function endDue(): Promise<void> {
     for (const waiter of waiters) {
       if (isClosing || waiter.isClosed() || performance.now() >= waiter.untilMs) end(waiter, false)
     }
     const waiting = Map.groupBy(waiters, ({ id }) => id)
     if (waiting.size === 0) return
-    try {
-      const due = await held.areDue([...waiting.keys()])
-      // One request can take all that is due; the next look wakes the next one.
-      for (const [i, [first]] of [...waiting.values()].entries()) {
-        if (due[i] === true && first !== undefined) end(first, true)
-      }
-    } catch (error) {
-      log.warn('held deliveries cannot be read; retrying', { error })
+    const due = await held.areDue([...waiting.keys()])
+    // One request can take all that is due; the next poll wakes the next one.
+    for (const [i, [first]] of [...waiting.values()].entries()) {
+      if (due[i] === true && first !== undefined) end(first, true)
     }
   }
+
+  const failed = (error: unknown): void => log.warn('held deliveries cannot be read; retrying', { error })
 
   return {
     /**
@@ -64,7 +62,7 @@ export function createWaiting(held: Pick<HeldStore, 'areDue'>, log: Pick<Logger,
           new Promise((resolve) => {
             if (isClosing || performance.now() >= untilMs) return resolve(false)
             waiters.add({ id, untilMs, isClosed, end: resolve })
-            poll ??= startPoll(LOOK_EVERY_MS, look)
+            poll ??= startPoll(POLL_EVERY_MS, endDue, failed)
           }),
         /** Frees the place. */
         leave: (): void => {
@@ -77,7 +75,7 @@ export function createWaiting(held: Pick<HeldStore, 'areDue'>, log: Pick<Logger,
     /** Ends all waits. */
     async close(): Promise<void> {
       isClosing = true
-      await look()
+      await endDue()
       await poll?.stop()
     },
   }

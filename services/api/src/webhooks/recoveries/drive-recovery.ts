@@ -25,17 +25,17 @@ const MAX_STALLED_MS = 30 * 24 * 60 * 60_000
 
 /**
  * Runs the steps of recoveries (`recoveries-feature.ts` describes them). Every write increments the number of the step
- * (`turn`), and a timer or result with another number is ignored: of two replicas with the same timer, one begins the step.
+ * (`step`), and a timer or result with another number is ignored: of two replicas with the same timer, one begins the step.
  */
 export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact) {
   const { now, meter, log } = deps
   const sending = new Set<Promise<void>>()
 
   /** Resolves to the step to send, or to the stored change if there is nothing to send; undefined: the timer is outdated. */
-  async function beginStep(tenant: Tenant, { recoveryId, turn }: RecoveryTimer) {
+  async function beginStep(tenant: Tenant, { recoveryId, step }: RecoveryTimer) {
     return transact<BegunBatch | RecoveryChange | undefined>(tenant, [recoveryKey(recoveryId)], async ([stored]) => {
       const present = stored as Recovery | undefined
-      if (present?.turn !== turn) return { result: undefined }
+      if (present?.step !== step) return { result: undefined }
       const nowMs = now()
       const next = nextStep(present, nowMs)
       const released = { ...next, batch: [] }
@@ -120,7 +120,7 @@ export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact) {
       ([stored]) => {
         const present = stored as Recovery | undefined
         // Another replica has taken over, because the lease has ended.
-        if (present?.turn !== recovery.turn) return { result: undefined }
+        if (present?.step !== recovery.step) return { result: undefined }
         const leftMs = Math.max(0, waitMs - (now() - startedAtMs))
         const next = withResults(present, results, { waitMs: leftMs, nowMs: now() })
         return changeTo(present, next.recovery, next.dueInMs)

@@ -14,7 +14,7 @@ import { eventually, type TestRedis, useRedis } from '@switchhook/testkit'
 import { createTransact } from '../../../state/transact.ts'
 import { aSimulator } from '../../../testing/simulator.ts'
 import { callKey } from '../../center/call.ts'
-import { type Center, createCenter } from '../../center/center.ts'
+import { createCenter, createRecordWith } from '../../center/center.ts'
 
 let server: TestRedis
 let redis: Redis
@@ -40,14 +40,10 @@ async function startReplica() {
       return plain.commit(of, change)
     },
   }
-  const center: Center = createCenter({
-    store,
-    transact: createTransact(store, () => {}),
-    platform: { lookUp: (of, callId) => simulator.lookUp(of, callId) },
-    wrapUpMs: 0,
-    now: Date.now,
-  })
-  const simulator = aSimulator([alice], store, center.recordWith)
+  const transact = createTransact(store, () => {})
+  const recordWith = createRecordWith(transact, 0, Date.now)
+  const simulator = aSimulator([alice], store, recordWith)
+  const center = createCenter({ store, transact, recordWith, platform: simulator, now: Date.now })
   await simulator.start({
     ...center.listener,
     legs: async (reports) => {

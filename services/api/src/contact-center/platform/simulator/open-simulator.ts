@@ -6,7 +6,7 @@ import type { ApiConfig } from '../../../config.ts'
 import type { State } from '../../../state/state.ts'
 import type { TimerOwners } from '../../../state/timer-loop.ts'
 import { liveCallsOf, readAgent } from '../../center/agent.ts'
-import type { Center } from '../../center/center.ts'
+import type { RecordWith } from '../../center/center.ts'
 
 interface SimulatorBase extends Pick<Base, 'log' | 'now'> {
   readonly config: Pick<ApiConfig, 'NODE_ENV' | 'SIMULATOR_AGENTS' | 'SIMULATOR_SCENARIO'>
@@ -19,7 +19,7 @@ interface SimulatorBase extends Pick<Base, 'log' | 'now'> {
 export function openSimulator(
   { config, log, now }: SimulatorBase,
   { store }: Pick<State, 'store'>,
-  record: Center['recordWith'] | undefined,
+  record: RecordWith | undefined,
 ) {
   /** Reports that a write has recorded. The simulator passes the same objects to its listener afterwards. */
   const recorded = new WeakSet<LegReport>()

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { share } from './share.ts'
+import { divideEvenly } from './divide-evenly.ts'
 
 test.each<[string, number, number[], number, [number, number][]]>([
   ['one partition gets everything', 10, [3], 0, [[3, 10]]],
@@ -26,7 +26,7 @@ test.each<[string, number, number[], number, [number, number][]]>([
   ],
   ['no partition has entries', 10, [], 7, []],
   ['a maximum of 0', 0, [1, 2], 0, []],
-])('%s', (_name, max, parts, turn, expected) => expect(share(max, parts, turn)).toEqual(expected))
+])('%s', (_name, max, parts, turn, expected) => expect(divideEvenly(max, parts, turn)).toEqual(expected))
 
 const parts = fc.uniqueArray(fc.nat({ max: 15 }))
 
@@ -37,7 +37,7 @@ test('the shares add up to the maximum and differ by at most one', () => {
       parts.filter((some) => some.length > 0),
       fc.nat(),
       (max, some, turn) => {
-        const counts = share(max, some, turn).map(([, count]) => count)
+        const counts = divideEvenly(max, some, turn).map(([, count]) => count)
         expect(counts.reduce((sum, count) => sum + count, 0)).toBe(max)
         expect(Math.max(0, ...counts) - Math.min(...counts, Infinity)).toBeLessThanOrEqual(1)
       },
@@ -48,7 +48,7 @@ test('the shares add up to the maximum and differ by at most one', () => {
 test('each partition gets a share within as many rounds as there are partitions', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 40 }), parts, fc.nat({ max: 1_000 }), (max, some, first) => {
-      const served = some.flatMap((_, i) => share(max, some, first + i).map(([part]) => part))
+      const served = some.flatMap((_, i) => divideEvenly(max, some, first + i).map(([part]) => part))
       expect(new Set(served)).toEqual(new Set(some))
     }),
   )

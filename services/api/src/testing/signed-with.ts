@@ -1,16 +1,4 @@
 import { type KeyObject, sign } from 'node:crypto'
-import { IncomingMessage } from 'node:http'
-import { Socket } from 'node:net'
-import express, { type Request } from 'express'
-
-const app = express()
-
-/** A request of Express that no client sent. */
-export function requestWith(authorization: string, url = '/', host = 'api'): Request {
-  const message = new IncomingMessage(new Socket())
-  Object.assign(message, { method: 'GET', url, headers: { host, authorization } })
-  return Object.setPrototypeOf(message, app.request) as Request
-}
 
 /** A token with these parts; a part that is no JSON is empty. */
 export function signedWith(privateKey: KeyObject, header: object, claims: unknown): string {

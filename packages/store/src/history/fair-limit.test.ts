@@ -1,7 +1,7 @@
 import fc from 'fast-check'
-import { shareOf } from './tenant-parked.ts'
+import { fairLimit } from './tenant-parked.ts'
 
-describe('the share of each subscription', () => {
+describe('the limit of each subscription', () => {
   test.each([
     { name: 'nothing is parked', counts: [], perSubscription: 10, perTenant: 20, expected: 10 },
     { name: 'all fit', counts: [3, 4], perSubscription: 10, perTenant: 20, expected: 10 },
@@ -22,7 +22,7 @@ describe('the share of each subscription', () => {
       expected: 1,
     },
   ])('$name: each may keep $expected', ({ counts, perSubscription, perTenant, expected }) => {
-    expect(shareOf(counts, { perSubscription, perTenant })).toBe(expected)
+    expect(fairLimit(counts, { perSubscription, perTenant })).toBe(expected)
   })
 
   const someCounts = fc.array(fc.nat(200), { maxLength: 12 })
@@ -30,14 +30,14 @@ describe('the share of each subscription', () => {
     perSubscription: fc.integer({ min: 1, max: 100 }),
     perTenant: fc.integer({ min: 1, max: 400 }),
   })
-  const kept = (counts: readonly number[], share: number): number =>
-    counts.reduce((sum, count) => sum + Math.min(count, share), 0)
+  const kept = (counts: readonly number[], limit: number): number =>
+    counts.reduce((sum, count) => sum + Math.min(count, limit), 0)
 
   test('a tenant stays within its limit, unless it has more subscriptions than that', () => {
     fc.assert(
       fc.property(someCounts, someLimits, (counts, limits) => {
-        const share = shareOf(counts, limits)
-        return share === 1 || kept(counts, share) <= limits.perTenant
+        const limit = fairLimit(counts, limits)
+        return limit === 1 || kept(counts, limit) <= limits.perTenant
       }),
     )
   })
@@ -45,8 +45,8 @@ describe('the share of each subscription', () => {
   test('no more is trimmed than needed: one more per subscription would exceed the limit', () => {
     fc.assert(
       fc.property(someCounts, someLimits, (counts, limits) => {
-        const share = shareOf(counts, limits)
-        return share === limits.perSubscription || kept(counts, share + 1) > limits.perTenant
+        const limit = fairLimit(counts, limits)
+        return limit === limits.perSubscription || kept(counts, limit + 1) > limits.perTenant
       }),
     )
   })

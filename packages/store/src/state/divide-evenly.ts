@@ -4,7 +4,7 @@
  * @param round a number that grows with each call: each round begins with another partition
  * @returns pairs of a partition and its share, if that is positive
  */
-export function share(max: number, parts: readonly number[], round: number): [part: number, count: number][] {
+export function divideEvenly(max: number, parts: readonly number[], round: number): [part: number, count: number][] {
   const from = parts.length === 0 ? 0 : round % parts.length
   const order = [...parts.slice(from), ...parts.slice(0, from)]
   const each = Math.floor(max / order.length)
