@@ -92,7 +92,7 @@ export class QueueConsumer<T> {
    * found it. False for a paused consumer. True for one that drains, because it is not expected to consume.
    */
   isConsuming(session: Session | undefined): boolean {
-    if (this.#isDraining()) return true
+    if (this.#draining.signal.aborted) return true
     const channel = this.#channel
     return channel !== undefined && channel.session === session && channel.isConsuming() && !this.#watch.isMissing()
   }
@@ -108,7 +108,7 @@ export class QueueConsumer<T> {
    * node may be cut off from the majority of its cluster, so the link tries the next node.
    */
   async #reopen(session: Session): Promise<void> {
-    if (this.#isDraining()) return
+    if (this.#draining.signal.aborted) return
     if (!this.#watch.mayReplace(session)) {
       const { queue } = this.#options
       return session.fail(new Error(`RabbitMQ does not serve the consumer of ${queue} on another channel`))
@@ -129,10 +129,6 @@ export class QueueConsumer<T> {
     const channel = this.#channel
     this.#channel = undefined
     await channel?.close()
-  }
-
-  #isDraining(): boolean {
-    return this.#draining.signal.aborted
   }
 
   /** The channel is lost; the broker redelivers its unacknowledged messages. */
@@ -170,7 +166,7 @@ export class QueueConsumer<T> {
         this.#gate.noteHandled()
         return 'done'
       } catch (error) {
-        if (this.#isDraining()) return 'return'
+        if (this.#draining.signal.aborted) return 'return'
         if (!(error instanceof Unavailable)) return await this.#fail(message, error)
         await this.#gate.failed(error, waits)
       }

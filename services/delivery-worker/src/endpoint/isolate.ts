@@ -3,9 +3,8 @@ import type { Delivery, SubscriptionId } from '@switchhook/contracts'
 import { LANES } from '@switchhook/messaging'
 import { getOrCreate } from '@switchhook/runtime'
 import { stopping } from './start-limit.ts'
-import { SubscriptionTurns } from './subscription-turns.ts'
+import { type PostResult, SubscriptionTurns, type TurnLimits } from './subscription-turns.ts'
 import { createTenantShare, type TenantShareDeps } from './tenant-share.ts'
-import type { PostResult, TurnLimits } from './turn-limit.ts'
 
 /** Where a delivery was consumed from. */
 export type Source = 'due' | 'lane'

@@ -2,7 +2,7 @@ import { type Delivery, messageIdentityOf, type SubscriptionId, type Tenant } fr
 import { getOrCreate, runningMs as runningClockMs } from '@switchhook/runtime'
 import { LRUCache } from 'lru-cache'
 import type { Clocks } from '../clocks.ts'
-import { QUICK_MS } from './turn-limit.ts'
+import { QUICK_MS } from './subscription-turns.ts'
 
 export interface TenantShareDeps extends Pick<Clocks, 'nowMs'> {
   /** POSTs of one tenant that may hang in this worker at a time before its endpoints need to be known as quick. */
