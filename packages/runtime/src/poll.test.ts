@@ -93,6 +93,22 @@ test('a stopped pause begins no work', async () => {
   await poll.stop()
 })
 
+test('of several failures in a row, the first is reported, and the poll continues', async () => {
+  const fails = [true, true, false, true]
+  const reported: number[] = []
+  const stopped = Promise.withResolvers<void>()
+  const poll = startPoll(
+    1,
+    async () => {
+      if (fails.length === 0) return void poll.stop().then(stopped.resolve)
+      if (fails.shift() === true) throw new Error('away')
+    },
+    () => void reported.push(fails.length),
+  )
+  await stopped.promise
+  expect(reported).toEqual([3, 0])
+})
+
 test('a stop during the work ends the poll, whatever pause the work chooses', async () => {
   await new Promise<void>((resolve) => {
     const poll = startPoll(HOUR_MS, async () => {

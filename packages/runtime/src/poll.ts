@@ -3,13 +3,27 @@ export type Poll = ReturnType<typeof startPoll>
 /**
  * Repeats `work` until it is stopped, each time after a pause of `everyMs`. Runs never overlap. The pauses do not keep the
  * process alive.
- * @param work handles its own errors: a rejection ends the process. It may resolve to the next pause in ms, which a `wake`
- *   during the run does not skip.
+ * @param work may resolve to the next pause in ms, which a `wake` during the run does not skip.
+ * @param failed called with the first of several rejections in a row, so that it logs one line per outage. Absent: `work`
+ *   handles its own errors, and a rejection ends the process.
  */
-export function startPoll(everyMs: number, work: () => Promise<number | void>) {
+export function startPoll(everyMs: number, work: () => Promise<number | void>, failed?: (error: unknown) => void) {
   let isStopping = false
+  let hasFailed = false
   /** Ends the present pause, or skips the next one. */
   let waking = Promise.withResolvers<void>()
+
+  async function workOnce(): Promise<number | void> {
+    try {
+      const chosenMs = await work()
+      hasFailed = false
+      return chosenMs
+    } catch (error) {
+      if (failed === undefined) throw error
+      if (!hasFailed) failed(error)
+      hasFailed = true
+    }
+  }
 
   async function run(): Promise<void> {
     for (let pauseMs = everyMs; ; ) {
@@ -19,7 +33,7 @@ export function startPoll(everyMs: number, work: () => Promise<number | void>) {
       clearTimeout(timer)
       if (isStopping) return
       waking = Promise.withResolvers()
-      const chosenMs = await work()
+      const chosenMs = await workOnce()
       // Forgets a wake, but not a stop.
       if (chosenMs !== undefined && !isStopping) waking = Promise.withResolvers()
       pauseMs = chosenMs ?? everyMs

@@ -41,15 +41,9 @@ export async function startApi(options: StartApiOptions) {
   shutdown.defer('platform', contactCenter.close)
   const auditLog = openAudit(config, redis, log)
   shutdown.defer('audit log', auditLog.close)
-  const webConsole = openConsole(config, log)
   const auth = openAuth(config, log, options.keyTiming)
   shutdown.defer('signing keys', () => auth.close())
-  const installed = {
-    journal: config.EVENT_JOURNAL_SIZE > 0,
-    simulator: contactCenter.simulator !== null,
-    statistics: true,
-    console: webConsole !== undefined,
-  }
+  const installed = { journal: config.EVENT_JOURNAL_SIZE > 0, simulator: contactCenter.simulator !== null }
   const parts = { ...base, ...openStores(base), state, contactCenter, auditLog, auth, installed }
   const features = await openFeatures(FEATURES, parts)
   shutdown.defer('features', features.close)
@@ -73,7 +67,7 @@ export async function startApi(options: StartApiOptions) {
     config,
     log,
     observe: observeRequests({ log, metrics, tracing, traceOfRequest }),
-    console: webConsole,
+    console: openConsole(config, log),
   })
   const server = await startHttpServer(config.API_PORT, app, {
     host: config.LISTEN_HOST,

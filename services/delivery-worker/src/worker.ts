@@ -2,6 +2,7 @@ import { dueQueues, LANES, serviceTopology } from '@switchhook/messaging'
 import { startDeadline } from '@switchhook/runtime'
 import { openBacking, type Running, type Service } from '@switchhook/service'
 import {
+  createBreakerStore,
   createCheckStore,
   createDeliveryArchive,
   createDeliveryStore,
@@ -11,12 +12,15 @@ import {
   createRejectionStore,
   createStateStore,
   createSubscriptionStore,
+  type Endpoint,
 } from '@switchhook/store'
 import { boundsOf } from './bounds.ts'
 import { consumeChecks, createCheckReceiver } from './checks/check-receiver.ts'
-import { limitsOf, retentionOf, type WorkerConfig } from './config.ts'
+import { limitsOf, maxAttemptMs, retentionOf, type WorkerConfig } from './config.ts'
 import { startConsuming } from './consume.ts'
-import { createEndpoints } from './endpoint/endpoints.ts'
+import { createAdmit } from './endpoint/admit.ts'
+import { createBreaker } from './endpoint/cooldown.ts'
+import { createIsolation } from './endpoint/isolate.ts'
 import { createHeld, startLooks } from './held/held.ts'
 import { consumeOutcomes } from './held/record-outcomes.ts'
 import { createEndpointClient } from './http/endpoint-client.ts'
@@ -61,19 +65,25 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     published: reporting.meter.noticePublished,
     log,
   })
-  const { look, admit, breaker, isolation } = createEndpoints({
-    config,
-    bounds,
-    redis,
-    broker,
-    installation,
-    subscriptions,
-    notices,
-    client,
-    reporting,
-    scheduleOf,
-    clocks,
-    log,
+  const breakers = createBreakerStore(redis, { failures: config.BREAKER_FAILURES, cooldownMs: schedule.cooldownMs })
+  const breaker = createBreaker(breakers, maxAttemptMs(config), reporting.coolDownBegan, notices, scheduleOf)
+  const look = installation.confirmAbsence(
+    (endpoint: Endpoint) => breakers.look(endpoint).then((found) => reporting.looked(endpoint, found)),
+    (found) => found.status === 'fulfilled' && found.value.subscription === undefined,
+  )
+  const admit = createAdmit({
+    look,
+    isFailing: breaker.isFailing,
+    canSign: client.canSign,
+    findRemoved: (endpoint) => subscriptions.findRemoved(endpoint),
+    ...clocks,
+  })
+  const isolation = createIsolation({
+    turns: bounds.turns,
+    mostHanging: bounds.mostHanging,
+    publishToLane: broker.publishToLane,
+    movedToLane: reporting.meter.movedToLane,
+    nowMs: clocks.nowMs,
   })
   const held = createHeld({ config, redis, broker, installation, deliveries, archive, notices, clocks, log })
   const { limits } = held

@@ -330,6 +330,15 @@ test('a paused consumer does not consume, and isConsuming is false', async () =>
   expect(session.failures).toEqual([])
 })
 
+test('a pause returns its messages after the hold', async () => {
+  const consumer = create({ handle: away, recovered: () => new Promise(() => {}) }, { ...FAST, holdMs: 30 })
+  const session = fakeSession()
+  await consumer.attach(session)
+  session.receive(fakeMessage())
+  await eventually(() => expect(session.requests).toContain('nack'))
+  expect(consumer.isPaused()).toBe(true)
+})
+
 test('several short pauses do not hold a message for longer than one hold', async () => {
   const consumer = create({ handle: away }, { ...FAST, holdMs: 30 })
   const session = fakeSession()

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Unavailable, Unparsable } from '@switchhook/contracts'
-import { backoffMs } from '@switchhook/runtime'
 import type { ConsumeMessage } from 'amqplib'
 import { type Session, toError } from '../link/session.ts'
 import { toIncoming } from '../message/message.ts'
@@ -8,13 +7,10 @@ import { type Origin, quarantineMessage } from '../message/quarantine-message.ts
 import type { ConsumeOptions, ConsumerDeps } from './consume-options.ts'
 import { ConsumerChannel } from './consumer-channel.ts'
 import { createConsumerWatch } from './consumer-watch.ts'
-import { beginPause, createLoneWaits, type Pause } from './pause.ts'
+import { createDependencyGate } from './dependency-gate.ts'
 
 /** What happens to a message after handling. `return`: back to the queue. `failed`: back, counted as a failure. */
 type Fate = 'done' | 'return' | 'failed'
-
-/** Pausing while a dependency is down, then consuming again. Draining is final. */
-type State = { readonly kind: 'consuming' | 'draining' } | { readonly kind: 'pausing'; readonly pause: Pause }
 
 export type Consumer = Pick<QueueConsumer<unknown>, 'drain' | 'inFlight'>
 
@@ -23,15 +19,12 @@ export class QueueConsumer<T> {
   readonly #options: ConsumeOptions<T>
   readonly #deps: ConsumerDeps
   readonly #watch: ReturnType<typeof createConsumerWatch>
-  readonly #waitAlone: ReturnType<typeof createLoneWaits>
-  /** Ends the waits of a consumer that drains. */
+  readonly #gate: ReturnType<typeof createDependencyGate>
+  /** Draining is final. Ends all waits. */
   readonly #draining = new AbortController()
-  #state: State = { kind: 'consuming' }
   #attached: { readonly session: Session; readonly done: Promise<void> } | undefined
   #channel: ConsumerChannel | undefined
   #tags = 0
-  /** Waits for a dependency since the last handled message. */
-  #waits = 0
   #inFlight = 0
   /** Set by a drain; resolves once no message is in flight. */
   #idle: PromiseWithResolvers<void> | undefined
@@ -41,12 +34,12 @@ export class QueueConsumer<T> {
     this.#options = options
     this.#deps = deps
     this.#watch = createConsumerWatch(options.queue, deps.log)
-    this.#waitAlone = createLoneWaits({
+    this.#gate = createDependencyGate({
       ...options,
       ...deps,
-      haveRecovered: () => this.#hasRecovered(),
-      isPaused: () => this.isPaused(),
-      stopping: this.#draining.signal,
+      draining: this.#draining.signal,
+      unsubscribe: () => this.#channel?.unsubscribe(),
+      subscribe: () => this.#subscribe(),
     })
   }
 
@@ -61,13 +54,10 @@ export class QueueConsumer<T> {
   async #attach(session: Session, isCurrent: () => boolean): Promise<void> {
     // The close event of the previous channel may come late, or never.
     if (this.#channel !== undefined) this.#detach(this.#channel)
-    const { queue, concurrency, ackDelayMs = 0 } = this.#options
     const channel = await ConsumerChannel.open(session, {
-      queue,
-      concurrency,
-      ackDelayMs,
-      answerMs: this.#deps.timing.answerMs,
-      redeclareAfterMs: this.#deps.timing.redeclareAfterMs,
+      ackDelayMs: 0,
+      ...this.#options,
+      ...this.#deps.timing,
       take: (message, from) => void this.#take(message, from),
       closed: (closed) => this.#detach(closed),
       unanswered: () => void this.#reopen(session),
@@ -83,7 +73,7 @@ export class QueueConsumer<T> {
   }
 
   isPaused(): boolean {
-    return this.#state.kind === 'pausing'
+    return this.#gate.isPaused()
   }
 
   /** Stops taking messages. Resolves when those in flight are acknowledged or returned to the queue. */
@@ -93,8 +83,7 @@ export class QueueConsumer<T> {
 
   /** Stops without waiting: nothing new starts, and closing the connection returns the messages in flight. */
   stop(): void {
-    if (this.#state.kind === 'pausing') this.#state.pause.end('return')
-    this.#state = { kind: 'draining' }
+    this.#gate.returnWaiting()
     this.#draining.abort()
   }
 
@@ -103,14 +92,14 @@ export class QueueConsumer<T> {
    * found it. False for a paused consumer. True for one that drains, because it is not expected to consume.
    */
   isConsuming(session: Session | undefined): boolean {
-    if (this.#isDraining()) return true
+    if (this.#draining.signal.aborted) return true
     const channel = this.#channel
     return channel !== undefined && channel.session === session && channel.isConsuming() && !this.#watch.isMissing()
   }
 
   async check(session: Session | undefined): Promise<void> {
     if (session === undefined) return
-    const current = () => (this.#state.kind === 'consuming' ? { channel: this.#channel } : undefined)
+    const current = () => (this.#gate.isOpen() ? { channel: this.#channel } : undefined)
     if (await this.#watch.check(session, current)) await this.#reopen(session)
   }
 
@@ -119,7 +108,7 @@ export class QueueConsumer<T> {
    * node may be cut off from the majority of its cluster, so the link tries the next node.
    */
   async #reopen(session: Session): Promise<void> {
-    if (this.#isDraining()) return
+    if (this.#draining.signal.aborted) return
     if (!this.#watch.mayReplace(session)) {
       const { queue } = this.#options
       return session.fail(new Error(`RabbitMQ does not serve the consumer of ${queue} on another channel`))
@@ -142,20 +131,16 @@ export class QueueConsumer<T> {
     await channel?.close()
   }
 
-  #isDraining(): boolean {
-    return this.#state.kind === 'draining'
-  }
-
   /** The channel is lost; the broker redelivers its unacknowledged messages. */
   #detach(channel: ConsumerChannel): void {
     channel.retire()
     if (this.#channel !== channel) return
     this.#channel = undefined
-    if (this.#state.kind === 'pausing') this.#state.pause.end('return')
+    this.#gate.returnWaiting()
   }
 
   async #subscribe(): Promise<void> {
-    if (this.#state.kind !== 'consuming') return
+    if (!this.#gate.isOpen()) return
     this.#tags += 1
     await this.#channel?.subscribe(`${this.#deps.name}.${this.#options.queue}.${this.#tags}`)
   }
@@ -173,20 +158,17 @@ export class QueueConsumer<T> {
   async #process(message: ConsumeMessage, channel: ConsumerChannel): Promise<Fate> {
     const takenAt = performance.now()
     for (let waits = 0; ; waits++) {
-      const state = this.#state
-      if (state.kind === 'draining' || channel.isRetired()) return 'return'
-      if (state.kind === 'pausing' && (await state.pause.ended) === 'return') return 'return'
+      // Several short waits must not hold a message until the broker's consumer timeout closes the channel.
+      if (waits > 0 && performance.now() - takenAt >= this.#deps.timing.holdMs) return 'return'
+      if (channel.isRetired() || !(this.#gate.isOpen() || (await this.#gate.pass()))) return 'return'
       try {
         await this.#parseAndHandle(message)
-        this.#waits = 0
+        this.#gate.noteHandled()
         return 'done'
       } catch (error) {
-        if (this.#isDraining()) return 'return'
+        if (this.#draining.signal.aborted) return 'return'
         if (!(error instanceof Unavailable)) return await this.#fail(message, error)
-        // A message that is returned before the cancel is confirmed would be redelivered to this consumer immediately.
-        if (!(await this.#waitAlone(waits, error))) await this.#pauseBecauseOf(error)
-        // Several short waits must not hold a message until the broker's consumer timeout closes the channel.
-        if (performance.now() - takenAt >= this.#deps.timing.holdMs) return 'return'
+        await this.#gate.failed(error, waits)
       }
     }
   }
@@ -218,43 +200,5 @@ export class QueueConsumer<T> {
     const { messageId } = toIncoming(message)
     this.#deps.meter.quarantined()
     this.#deps.log.warn('message put into quarantine', { queue: origin.queue, reason, messageId })
-  }
-
-  /** Resolves once the broker sends no more messages. */
-  async #pauseBecauseOf(error: Unavailable): Promise<void> {
-    if (this.#state.kind === 'consuming') {
-      this.#deps.meter.paused()
-      this.#deps.log.warn('consuming paused', { queue: this.#options.queue, error })
-      const pause = beginPause(this.#channel?.unsubscribe(), this.#deps.timing.holdMs)
-      this.#state = { kind: 'pausing', pause }
-      void this.#resumeAfter(pause)
-    }
-    if (this.#state.kind === 'pausing') await this.#state.pause.cancelled
-  }
-
-  async #resumeAfter(pause: Pause): Promise<void> {
-    const startedAt = performance.now()
-    do {
-      const waitMs = backoffMs(this.#waits++, this.#deps.timing.firstPauseMs, this.#deps.timing.longestPauseMs)
-      await sleep(waitMs, undefined, { signal: this.#draining.signal }).catch(() => {})
-    } while (!this.#isDraining() && !(await this.#hasRecovered()))
-    await pause.cancelled
-    if (this.#isDraining()) return
-    this.#state = { kind: 'consuming' }
-    pause.end('retry')
-    const pausedMs = Math.round(performance.now() - startedAt)
-    this.#deps.log.info('consuming resumed', { queue: this.#options.queue, pausedMs })
-    await this.#subscribe()
-  }
-
-  /** Waits without a limit. false: a check failed. */
-  async #hasRecovered(): Promise<boolean> {
-    try {
-      await Promise.all([this.#options.recovered(), this.#deps.brokerReady()])
-      return true
-    } catch (error) {
-      this.#deps.log.debug('not recovered yet', { queue: this.#options.queue, error })
-      return false
-    }
   }
 }

@@ -67,6 +67,12 @@ export const completeComponent = <P extends Readonly<Record<string, Schema>>>(
   properties: P,
 ) => component(name, completeObject(description, properties))
 
+/** The fields of a value that the schema describes. */
+export const described = <Names extends string, Value extends Readonly<Record<Names, unknown>>>(
+  { properties }: { readonly properties: Readonly<Record<Names, unknown>> },
+  value: Value,
+) => Object.fromEntries(Object.keys(properties).map((name) => [name, value[name as Names]])) as Pick<Value, Names>
+
 export const nextCursorSchema = orNull(
   text(
     'The `cursor` of the next page; null: this is the last page. Send it with the same other parameters. ' +

@@ -21,7 +21,6 @@ const CLOCK_SLACK_MS = 5
 /** Handles durable timers until it is stopped. Any number of replicas can run it at the same time. */
 export function createTimerLoop(timers: Pick<TimerStore, 'claimDue' | 'done'>, log: Pick<Logger, 'warn'>) {
   let poll: Poll | undefined
-  let isUnavailable = false
 
   async function handle(timer: DueTimer, owners: TimerOwners): Promise<void> {
     const owner = timer.id.slice(0, timer.id.indexOf(':'))
@@ -33,26 +32,14 @@ export function createTimerLoop(timers: Pick<TimerStore, 'claimDue' | 'done'>, l
     }
   }
 
-  /** Logs one line per outage. */
-  async function claim(): Promise<readonly DueTimer[]> {
-    try {
-      const due = await timers.claimDue(MAX_AT_ONCE, LEASE_MS)
-      isUnavailable = false
-      return due
-    } catch (error) {
-      if (!isUnavailable) log.warn('timers cannot be read; retrying', { error })
-      isUnavailable = true
-      return []
-    }
-  }
-
   return {
     start: (owners: TimerOwners): void => {
-      poll = startPoll(POLL_MS, async () => {
-        const due = await claim()
+      const work = async (): Promise<number | undefined> => {
+        const due = await timers.claimDue(MAX_AT_ONCE, LEASE_MS)
         await Promise.all(due.map((timer) => handle(timer, owners)))
         return due.length > 0 ? 0 : undefined
-      })
+      }
+      poll = startPoll(POLL_MS, work, (error) => log.warn('timers cannot be read; retrying', { error }))
       poll.wake()
     },
     /** Announces that this process has set a timer that falls due in `dueInMs`. */

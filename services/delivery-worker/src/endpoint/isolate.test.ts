@@ -2,7 +2,7 @@ import { type Delivery, newSubscriptionId, type SubscriptionId } from '@switchho
 import { aDelivery, eventually } from '@switchhook/testkit'
 import fc from 'fast-check'
 import { anIsolation, oneTurn } from '../testing/delivering.ts'
-import { laneOf, type Need, placeOf, type Source } from './isolate.ts'
+import { laneOf, movesToLane, type Need, type Source } from './isolate.ts'
 
 const slow = newSubscriptionId()
 const other = newSubscriptionId()
@@ -82,24 +82,20 @@ function aWorld(
   }
 }
 
-test.each<[Source, Need, Partial<Parameters<typeof placeOf>[2]>, ReturnType<typeof placeOf>]>([
-  ['due', 'turn', { hasTurn: true, isCrowded: true, isStopping: true }, 'here'],
-  ['due', 'turn', {}, 'here'],
-  ['due', 'turn', { isCrowded: true }, 'lane'],
-  ['due', 'turn', { isStopping: true }, 'lane'],
-  ['due', 'turn', { isBeyondShare: true, hasTurn: true }, 'lane'],
-  ['due', 'lane', { hasTurn: true }, 'lane'],
-  ['due', 'probe', { isCrowded: true, isStopping: true }, 'here'],
-  ['due', 'probe', { isBeyondShare: true }, 'lane'],
-  ['due', 'nothing', { isBeyondShare: true, isCrowded: true, isStopping: true }, 'here'],
-  ['lane', 'turn', { isCrowded: true }, 'here'],
-  ['lane', 'lane', { hasTurn: true, isStopping: true }, 'here'],
-  ['lane', 'turn', { isStopping: true }, 'broker'],
-  ['lane', 'probe', { isStopping: true }, 'here'],
-  ['lane', 'nothing', { isStopping: true }, 'here'],
-])('a delivery from %s that needs %s, %j: %s', (source, need, its, place) => {
-  const nothing = { isBeyondShare: false, hasTurn: false, isCrowded: false, isStopping: false }
-  expect(placeOf(source, need, { ...nothing, ...its })).toBe(place)
+test.each<[Source, Need, Partial<Parameters<typeof movesToLane>[2]>, boolean]>([
+  ['due', 'turn', { hasTurn: true, isCrowded: true }, false],
+  ['due', 'turn', {}, false],
+  ['due', 'turn', { isCrowded: true }, true],
+  ['due', 'turn', { isBeyondShare: true, hasTurn: true }, true],
+  ['due', 'lane', { hasTurn: true }, true],
+  ['due', 'probe', { isCrowded: true }, false],
+  ['due', 'probe', { isBeyondShare: true }, true],
+  ['due', 'nothing', { isBeyondShare: true, isCrowded: true }, false],
+  ['lane', 'turn', { isCrowded: true }, false],
+  ['lane', 'lane', { hasTurn: true }, false],
+])('a delivery from %s that needs %s, %j, moves to its lane: %s', (source, need, its, moves) => {
+  const nothing = { isBeyondShare: false, hasTurn: false, isCrowded: false }
+  expect(movesToLane(source, need, { ...nothing, ...its })).toBe(moves)
 })
 
 const idle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
@@ -401,12 +397,15 @@ test('our own failure is passed on and returns the turn', async () => {
   expect(of(slow)).toBe(1)
 })
 
-test('when the worker stops, waiting deliveries return to the broker and those in flight finish', async () => {
-  const { due, fromLane, stop, inFlight } = aWorld(1)
+test('when the worker stops, deliveries without a turn do not wait, and those in flight finish', async () => {
+  const { due, fromLane, stop, inFlight, aside } = aWorld(1, { patienceMs: 60_000 })
   const first = due(deliveryTo(slow))
   const waiting = fromLane(deliveryTo(slow))
   stop()
   await expect(waiting).rejects.toMatchObject({ dependency: 'rabbitmq' })
+  await expect(fromLane(deliveryTo(slow))).rejects.toMatchObject({ dependency: 'rabbitmq' })
+  await due(deliveryTo(slow))
+  expect(aside).toHaveLength(1)
   inFlight[0]?.end()
   await first
 })

@@ -19,11 +19,6 @@ export const MAX_IN_PROGRESS = 3
 /** Call it when the delivery has ended. */
 type End = () => void
 
-interface Limit {
-  readonly most: number
-  readonly countsMs: number
-}
-
 export type StartLimit = ReturnType<typeof createStartLimit>
 
 /**
@@ -32,15 +27,15 @@ export type StartLimit = ReturnType<typeof createStartLimit>
  */
 export function createStartLimit(concurrency: number, { nowMs }: Pick<Clocks, 'nowMs'>) {
   let lastDueMs = Number.NEGATIVE_INFINITY
-  const whole: Limit = { most: concurrency, countsMs: COUNTS_MS }
-  const part: Limit = { most: Math.ceil(concurrency * BACKLOG_SHARE), countsMs: BACKLOG_COUNTS_MS }
+  const whole = { most: concurrency, countsMs: COUNTS_MS }
+  const part = { most: Math.ceil(concurrency * BACKLOG_SHARE), countsMs: BACKLOG_COUNTS_MS }
   const due = createLine(() => whole)
   const backlog = createLine(() => (nowMs() - lastDueMs > DUE_MEMORY_MS ? whole : part))
   const noteDue = (): void => {
     lastDueMs = nowMs()
   }
 
-  function createLine(limit: () => Limit) {
+  function createLine(limit: () => typeof whole) {
     /** The deliveries that count, and when they started, in this order. */
     const counted = new Map<End, number>()
     const waiting: PromiseWithResolvers<End>[] = []

@@ -1,8 +1,8 @@
 import { type Delivery, messageIdentityOf, type SubscriptionId, type Tenant } from '@switchhook/contracts'
-import { runningMs as runningClockMs } from '@switchhook/runtime'
+import { getOrCreate, runningMs as runningClockMs } from '@switchhook/runtime'
 import { LRUCache } from 'lru-cache'
 import type { Clocks } from '../clocks.ts'
-import { QUICK_MS } from './turn-limit.ts'
+import { QUICK_MS } from './subscription-turns.ts'
 
 export interface TenantShareDeps extends Pick<Clocks, 'nowMs'> {
   /** POSTs of one tenant that may hang in this worker at a time before its endpoints need to be known as quick. */
@@ -18,19 +18,17 @@ const KNOWN_QUICK_MS = 60_000
 /** Beyond it, endpoints are forgotten: while their tenant exceeds its share, their next delivery goes through a lane. */
 const MAX_QUICK = 10_000
 
-/** A tenant's POSTs in progress, by message, in the order of their start. */
-interface Posts {
-  readonly recent: Map<string, { readonly subscriptionId: SubscriptionId; readonly startedAtMs: number }>
-  readonly hanging: Map<string, SubscriptionId>
-}
-
 /**
  * Bounds what the hanging POSTs of one tenant take of the worker. Only POSTs that hang count, so the share does not slow a
  * large tenant whose endpoints are quick. A tenant beyond its share keeps the places of those endpoints that are known to be
  * quick.
  */
 export function createTenantShare({ mostHanging, nowMs, runningMs = runningClockMs }: TenantShareDeps) {
-  const tenants = new Map<Tenant, Posts>()
+  /** The POSTs in progress, by message, in the order of their start. */
+  const postsOf = new Map<
+    Tenant,
+    Map<string, { readonly subscriptionId: SubscriptionId; readonly startedAtMs: number }>
+  >()
   const quick = new LRUCache<SubscriptionId, true>({
     max: MAX_QUICK,
     ttl: KNOWN_QUICK_MS,
@@ -38,38 +36,28 @@ export function createTenantShare({ mostHanging, nowMs, runningMs = runningClock
     perf: { now: nowMs },
   })
 
-  function hangingOf(tenant: Tenant): Posts['hanging'] | undefined {
-    const posts = tenants.get(tenant)
-    if (posts === undefined) return undefined
-    for (const [id, { subscriptionId, startedAtMs }] of posts.recent) {
-      if (runningMs() - startedAtMs < HANGING_MS) break
-      posts.recent.delete(id)
-      posts.hanging.set(id, subscriptionId)
-    }
-    return posts.hanging
-  }
-
   return {
     /** Whether the delivery may hang although its tenant has used up its share. */
     isExceededBy: ({ tenant, subscriptionId }: Delivery): boolean => {
-      const hanging = hangingOf(tenant)
-      if (hanging === undefined || hanging.size <= mostHanging) return false
-      return !quick.has(subscriptionId) || [...hanging.values()].includes(subscriptionId)
+      let hanging = 0
+      let isHanging = false
+      for (const post of postsOf.get(tenant)?.values() ?? []) {
+        if (runningMs() - post.startedAtMs < HANGING_MS) break
+        hanging += 1
+        isHanging ||= post.subscriptionId === subscriptionId
+      }
+      return hanging > mostHanging && (isHanging || !quick.has(subscriptionId))
     },
     began: (delivery: Delivery): void => {
       const { tenant, subscriptionId } = delivery
-      const posts = tenants.get(tenant) ?? { recent: new Map(), hanging: new Map() }
-      posts.recent.set(messageIdentityOf(delivery), { subscriptionId, startedAtMs: runningMs() })
-      tenants.set(tenant, posts)
+      const posts = getOrCreate(postsOf, tenant, () => new Map())
+      posts.set(messageIdentityOf(delivery), { subscriptionId, startedAtMs: runningMs() })
     },
     /** Does nothing for a POST that has ended before. */
     ended: (delivery: Delivery): void => {
-      const posts = tenants.get(delivery.tenant)
-      if (posts === undefined) return
-      const id = messageIdentityOf(delivery)
-      posts.recent.delete(id)
-      posts.hanging.delete(id)
-      if (posts.recent.size + posts.hanging.size === 0) tenants.delete(delivery.tenant)
+      const posts = postsOf.get(delivery.tenant)
+      posts?.delete(messageIdentityOf(delivery))
+      if (posts?.size === 0) postsOf.delete(delivery.tenant)
     },
     /** A quick failure shows it, too: it holds no place. */
     noteDuration: ({ subscriptionId }: Delivery, durationMs: number): void => {

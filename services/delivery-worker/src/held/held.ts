@@ -91,7 +91,9 @@ export function startLooks({ redis, broker, shards, archive, notices, held, look
     now: clocks.now,
     log,
   })
-  const looks = startPoll(LOOKS_EVERY_MS, lookAtHeld)
+  const looks = startPoll(LOOKS_EVERY_MS, lookAtHeld, (error) =>
+    log.warn('due looks at held deliveries cannot be read; retrying', { error }),
+  )
   return {
     recordOutcomes: createRecordOutcomes({ ...recording, outcomes: createOutcomeStore(redis) }),
     stop: async (): Promise<void> => {

@@ -234,22 +234,6 @@ test('while more looks are due than a worker claims, it soon claims others', asy
   expect([await look(), await look(), await look(), await look()]).toEqual([100, 100, 305, 1_005])
 })
 
-test('an outage of Redis is logged once, and the next one again', async () => {
-  const outages = [true, true, false, true]
-  const warned: string[] = []
-  const deps = depsOf(aSubscription(), {})
-  const claimDue = async () => {
-    if (outages.shift() === true) throw new Error('Redis cannot be reached')
-    return []
-  }
-  const log = { warn: (message: string) => void warned.push(message) }
-  const look = createLookAtHeld({ ...deps, looks: { ...deps.looks, claimDue }, log })
-  for (const expected of [1, 1, 1, 2]) {
-    await look()
-    expect(warned).toHaveLength(expected)
-  }
-})
-
 test('after a pause, and after a cool-down, it begins slowly again', async () => {
   const worker = aWorker()
   expect(await worker.looks(3)).toEqual([100, 200, 400])

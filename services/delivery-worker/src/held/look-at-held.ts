@@ -39,9 +39,9 @@ const LIMITED_TICK_MS = 100
  * Looks at the held deliveries of each subscription from time to time: ends leases, and publishes what is no longer held.
  * If a look takes longer than its claim, two workers look at the same deliveries: a delivery is then published twice with one
  * token, and the ledger drops the second, or a lease is ended twice, which costs an attempt number.
- * Resolves to when to look again, in ms; undefined: as usual.
+ * Resolves to when to look again, in ms.
  */
-export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | undefined> {
+export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number> {
   const { held, looks, log } = deps
   const withdraw = createWithdrawHeld(deps)
   const endLeases = createEndLeases(deps)
@@ -89,40 +89,31 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number | un
 
   /** When the first of the looks is due again, in ms: of those since this worker last claimed all that were due. */
   let soonestMs = TICK_MS
-  /** One line is logged per outage. */
-  let isUnavailable = false
   return async () => {
-    try {
-      const due = await looks.claimDue(LOOKS_AT_ONCE, CLAIM_MS)
-      isUnavailable = false
-      let room: Promise<Room> | undefined
-      const readRoom = (): Promise<Room> =>
-        (room ??= deps.waiting().then(({ backlog, due }) => ({ backlog: DEEP - backlog, due: DEEP - due })))
-      const nextsMs = await Promise.all(
-        due.map(async (look) => {
-          try {
-            const nextInMs = await lookAt(look, readRoom)
-            await looks.finish(look, nextInMs)
-            return nextInMs ?? TICK_MS
-          } catch (error) {
-            log.warn('could not check held deliveries; will retry', { ...look, error })
-            // If this fails as well, the claim ends.
-            await looks.finish(look, FAILED_TICK_MS).catch(() => {})
-            return TICK_MS
-          }
-        }),
-      )
-      soonestMs = Math.min(soonestMs, ...nextsMs)
-      // More may be due.
-      if (due.length >= LOOKS_AT_ONCE) return LIMITED_TICK_MS
-      // A moment later, so that the look is due.
-      const waitMs = Math.max(LIMITED_TICK_MS, soonestMs) + MOMENT_MS
-      soonestMs = TICK_MS
-      return waitMs
-    } catch (error) {
-      if (!isUnavailable) log.warn('due looks at held deliveries cannot be read; retrying', { error })
-      isUnavailable = true
-      return undefined
-    }
+    const due = await looks.claimDue(LOOKS_AT_ONCE, CLAIM_MS)
+    let room: Promise<Room> | undefined
+    const readRoom = (): Promise<Room> =>
+      (room ??= deps.waiting().then(({ backlog, due }) => ({ backlog: DEEP - backlog, due: DEEP - due })))
+    const nextsMs = await Promise.all(
+      due.map(async (look) => {
+        try {
+          const nextInMs = await lookAt(look, readRoom)
+          await looks.finish(look, nextInMs)
+          return nextInMs ?? TICK_MS
+        } catch (error) {
+          log.warn('could not check held deliveries; will retry', { ...look, error })
+          // If this fails as well, the claim ends.
+          await looks.finish(look, FAILED_TICK_MS).catch(() => {})
+          return TICK_MS
+        }
+      }),
+    )
+    soonestMs = Math.min(soonestMs, ...nextsMs)
+    // More may be due.
+    if (due.length >= LOOKS_AT_ONCE) return LIMITED_TICK_MS
+    // A moment later, so that the look is due.
+    const waitMs = Math.max(LIMITED_TICK_MS, soonestMs) + MOMENT_MS
+    soonestMs = TICK_MS
+    return waitMs
   }
 }

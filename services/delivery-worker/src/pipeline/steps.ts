@@ -165,23 +165,13 @@ export async function settle(
 ): Promise<At<'settled'>> {
   const { result, decision, settlement } = at
   const { delivery, attempt, outcome, before } = result
-  const { kind, excess = [] } = await write(deliveries, result, settlement)
+  const { kind, excess = [] }: Awaited<ReturnType<DeliveryStore['hold']>> =
+    settlement.state === 'parked'
+      ? await deliveries.park(delivery, attempt, settlement.reason, settlement.cause)
+      : settlement.state === 'held'
+        ? await deliveries.hold(delivery, attempt, settlement)
+        : await deliveries.settle(delivery, attempt, settlement)
   listener.concluded(delivery, attempt, decision, outcome)
   const written = kind === 'written' && { written: { decision, excess } }
   return { kind: 'settled', delivery, rejected: before?.rejected, result, ...written }
-}
-
-async function write(
-  deliveries: StepDeps['deliveries'],
-  { delivery, attempt }: Result,
-  settlement: ToSettle,
-): Promise<Awaited<ReturnType<DeliveryStore['hold']>>> {
-  switch (settlement.state) {
-    case 'parked':
-      return await deliveries.park(delivery, attempt, settlement.reason, settlement.cause)
-    case 'held':
-      return await deliveries.hold(delivery, attempt, settlement)
-    default:
-      return await deliveries.settle(delivery, attempt, settlement)
-  }
 }

@@ -5,6 +5,7 @@ import {
   createDeliveryPolicyStore,
   createLiveAttemptStore,
   createStatisticsStore,
+  type Endpoint,
   type Redis,
 } from '@switchhook/store'
 import { policyOf, type WorkerConfig } from '../config.ts'
@@ -55,6 +56,12 @@ export function startReporting(
       { concluded: createAttemptLog(log, config.LOG_SAMPLE_ACKNOWLEDGED) },
     ]),
     meter,
+    /** Counts and logs a cool-down. @param pauseMs that the endpoint asked for */
+    coolDownBegan: (subscriptionId: string, pauseMs: number | undefined): void => {
+      meter.cooldown()
+      const cooldownMs = config.BREAKER_COOLDOWN
+      log.info('cool-down began', { subscriptionId, cooldownMs, ...(pauseMs !== undefined && { pauseMs }) })
+    },
     /** Counts and logs parked deliveries that were released because of a limit. */
     parkedReleased: (released: Parameters<typeof meter.parkedReleased>[0]): void => {
       meter.parkedReleased(released)
@@ -62,7 +69,11 @@ export function startReporting(
     },
     /** Wraps the handling of each message in a span. */
     traced: spans.handle,
-    noteListened: live.noteListened,
+    /** Notes whether the tenant has listeners of its live stream, which each look shows. */
+    looked: <Found extends { readonly isListened: boolean }>({ tenant }: Endpoint, found: Found): Found => {
+      live.noteListened(tenant, found.isListened)
+      return found
+    },
     stop: async () => {
       await Promise.all(polls.map((poll) => poll.stop()))
       await Promise.all([contacts.flush(), statistics.flush(), live.flush()])

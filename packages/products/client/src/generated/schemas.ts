@@ -744,10 +744,6 @@ export interface Schemas {
       journal: boolean;
       /** The contact center is simulated, and its routes under `/simulator` are served. */
       simulator: boolean;
-      /** `GET /api/v1/webhooks/statistics` is served. */
-      statistics: boolean;
-      /** The console is served at `/console`. */
-      console: boolean;
     };
   };
   /** The state of a delivery after its outcome was reported. */

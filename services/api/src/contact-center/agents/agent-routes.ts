@@ -3,7 +3,7 @@ import { createListCursor, type PageQuery } from '@switchhook/store'
 import type { Base } from '../../base.ts'
 import { feature } from '../../http/feature.ts'
 import { acts, type RouteOf, reads } from '../../http/route.ts'
-import { pageParameters } from '../../http/schema.ts'
+import { described, pageParameters } from '../../http/schema.ts'
 import { isLiveLeg, readLiveLegs, showLegs } from '../calls/call-leg.ts'
 import { requireAgent } from '../calls/commands.ts'
 import { type Agent, viewOf } from '../center/agent.ts'
@@ -26,22 +26,15 @@ const DEVICE_STATUS_NAMES = new Map<number, string>(
 
 const cursors = createListCursor('a', /^.{1,255}$/s)
 
-/** The fields are in the order of `agentStateSchema`: each name is beside its code. */
-export function stateOf(agent: Agent, statusNames: StatusNames) {
-  const { statusCode, standingStatusCode, pendingStatusCode, deviceStatus, ...rest } = viewOf(agent)
-  return {
-    agentUri: agent.agentUri,
-    statusCode,
-    statusName: statusNames[statusCode] ?? String(statusCode),
-    standingStatusCode,
-    pendingStatusCode,
-    deviceStatus,
-    deviceStatusName: DEVICE_STATUS_NAMES.get(deviceStatus) ?? 'unknown',
-    ...rest,
-    since: agent.since,
-    sequence: agent.sequence,
+function stateOf(agent: Agent, statusNames: StatusNames) {
+  const view = viewOf(agent)
+  return described(agentStateSchema, {
+    ...agent,
+    ...view,
+    statusName: statusNames[view.statusCode] ?? String(view.statusCode),
+    deviceStatusName: DEVICE_STATUS_NAMES.get(view.deviceStatus) ?? 'unknown',
     occurredAt: agent.lastEventAt,
-  }
+  })
 }
 
 const listAgents: RouteOf<AgentRouteDeps, undefined, PageQuery> = {

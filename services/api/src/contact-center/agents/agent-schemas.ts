@@ -17,10 +17,11 @@ import {
 import { callLegSchema } from '../calls/call-leg.ts'
 import { PRINTABLE } from '../calls/call-schemas.ts'
 
-const note = (description: string, example: string) =>
+const note = (description: string, example: string | null) =>
   orNull(text(description, example, { maxLength: 255, pattern: PRINTABLE }))
 
-const timeOrNull = (description: string) => momentOrNull(description, '2026-11-20T18:00:00.000Z')
+const timeOrNull = (description: string, example: string | null = '2026-11-20T18:00:00.000Z') =>
+  momentOrNull(description, example)
 
 const agentUri = text('The agent.', 'sip:alice@acme.example')
 const deviceStatus = numberedSchema(DeviceStatus, "State of the agent's device.")
@@ -62,12 +63,12 @@ const stateProperties = {
   standingStatusCode: statusCodeSchema(
     'The latest status that was set without `until`. Every other status reverts to it.',
   ),
-  pendingStatusCode: orNull(count('A status that was set during a call and takes effect after it; null: none.', 66)),
-  deviceStatus,
+  pendingStatusCode: orNull(count('A status that was set during a call and takes effect after it; null: none.', null)),
+  deviceStatus: { ...deviceStatus, examples: [DeviceStatus.idle] },
   deviceStatusName: choice(Object.keys(DeviceStatus), 'Name of the device status.', 'idle'),
   loggedOn: flag('true unless the standing status is Offline. A temporary Offline does not log the agent off.', true),
-  until: timeOrNull('When the effective status ends; null: it has no end.'),
-  message: note('The free text that was set with the status.', 'back at two'),
+  until: timeOrNull('When the effective status ends; null: it has no end.', null),
+  message: note('The free text that was set with the status.', null),
   location: note('The location that was set with the status.', 'home office'),
   since: timeOrNull('When the effective status began; null: it has not changed since the agent was provisioned.'),
   sequence: count(

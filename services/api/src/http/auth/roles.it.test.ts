@@ -61,7 +61,7 @@ test('a caller reads its tenant, its roles and the features', async () => {
     clientId: 'console',
     roles: ['viewer', 'operator'],
     // The console is there if it has been built.
-    features: { journal: true, simulator: true, statistics: true, console: expect.any(Boolean) },
+    features: { journal: true, simulator: true },
   })
   expect(await me(around.bearer('globex'))).toMatchObject({
     tenant: 'globex',

@@ -1,14 +1,8 @@
 import { getOrCreate, startDeadline } from '@switchhook/runtime'
-import { type HeaderedError, retryAfter } from '../headered-error.ts'
+import { retryAfter } from '../headered-error.ts'
 import { type Caller, limitedClientOf } from '../route.ts'
 
 export type LimitExpensive = ReturnType<typeof createLimitExpensive>
-
-interface QueueLimits {
-  readonly atATime: number
-  readonly mostWaiting: number
-  readonly maxWaitMs: number
-}
 
 /** Of one client, and of one tenant, in this process. A page of a console sends fewer than ten. */
 const LIMITS = {
@@ -22,8 +16,8 @@ const LIMITS = {
  * the large answers that a client does not read. Callers without a client have no limit.
  */
 export function createLimitExpensive({ client, tenant } = LIMITS) {
-  const ofClient = createQueues(client, () => refused('client'))
-  const ofTenant = createQueues(tenant, () => refused('tenant'))
+  const ofClient = createQueues('client', client)
+  const ofTenant = createQueues('tenant', tenant)
 
   /**
    * Runs the work once earlier work of the caller is done.
@@ -49,13 +43,13 @@ interface Queue {
 }
 
 /** Runs work of the same name in the order in which it came; only a name with many waiting requests is refused. */
-function createQueues({ atATime, mostWaiting, maxWaitMs }: QueueLimits, refusal: () => HeaderedError) {
+function createQueues(owner: keyof typeof LIMITS, { atATime, mostWaiting, maxWaitMs }: typeof LIMITS.client) {
   const byName = new Map<string, Queue>()
   return async <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {
     const queue = getOrCreate(byName, name, () => ({ running: 0, waiting: [] }))
     if (queue.running < atATime) queue.running += 1
-    else if (queue.waiting.length < mostWaiting) await waitIn(queue.waiting, maxWaitMs, refusal)
-    else throw refusal()
+    else if (queue.waiting.length < mostWaiting) await waitIn(queue.waiting, maxWaitMs, owner)
+    else throw refused(owner)
     try {
       return await work()
     } finally {
@@ -66,7 +60,7 @@ function createQueues({ atATime, mostWaiting, maxWaitMs }: QueueLimits, refusal:
   }
 }
 
-function waitIn(waiting: Queue['waiting'], maxWaitMs: number, refusal: () => HeaderedError): Promise<void> {
+function waitIn(waiting: Queue['waiting'], maxWaitMs: number, owner: keyof typeof LIMITS): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const start = (): void => {
     deadline.stop()
@@ -74,13 +68,13 @@ function waitIn(waiting: Queue['waiting'], maxWaitMs: number, refusal: () => Hea
   }
   const deadline = startDeadline(maxWaitMs, () => {
     waiting.splice(waiting.indexOf(start), 1)
-    reject(refusal())
+    reject(refused(owner))
   })
   waiting.push(start)
   return promise
 }
 
-const refused = (owner: 'client' | 'tenant') =>
+const refused = (owner: keyof typeof LIMITS) =>
   retryAfter(
     'rate-limited',
     1,

@@ -30,8 +30,6 @@ export const readSignIn: RouteOf<SignInDeps, never, { readonly organization?: st
 const features = {
   journal: flag('Events are kept with their data, and can be sent again.', true),
   simulator: flag('The contact center is simulated, and its routes under `/simulator` are served.', true),
-  statistics: flag('`GET /api/v1/webhooks/statistics` is served.', true),
-  console: flag('The console is served at `/console`.', true),
 }
 
 /** Parts of the service that an installation may not have. */

@@ -1,74 +1,19 @@
-import { DeviceStatus, describeEventTypes, EVENT_TYPES, type FailureCode } from '@switchhook/contracts'
-import { componentName, type Schema } from '../schema.ts'
+import { describeEventTypes, EVENT_TYPES, type FailureCode } from '@switchhook/contracts'
+import type { Schema } from '../schema.ts'
 
 /** Undefined for the list of event types: an item has members `type` and `example`, so linters take it for a schema. */
 export function answerExample(operationId: string, status: number, schema: Schema): unknown {
   if (operationId === 'listEventTypes') return undefined
-  return merged(exampleOf(schema, COMPONENTS), ANSWERS[`${operationId} ${status}`])
-}
-
-const DELIVERY = '6f9c2f0e-54c6-5a0e-9b57-6d1f0c6f5a0b'
-const callStatus = describeEventTypes().find(({ type }) => type === 'call.status')
-
-const rejected = {
-  state: 'parked',
-  parkedReason: 'rejected',
-  parkedAt: '2026-11-20T17:06:01.231Z',
-  nextAttemptAt: null,
-  attempts: [
-    {
-      run: 1,
-      slot: 0,
-      attempt: 1,
-      at: '2026-11-20T17:06:01.189Z',
-      durationMs: 42,
-      outcome: 'answered',
-      status: 404,
-      answer: '{"error":"no such path"}',
-    },
-  ],
-}
-
-/** Overrides for examples, by component name and field. */
-type ExampleDetails = Readonly<Record<string, Readonly<Record<string, unknown>>>>
-
-/** Replaces examples of single fields where their combination would be contradictory. */
-const COMPONENTS: ExampleDetails = {
-  SubscriptionSigning: { previousValidUntil: null },
-  DeliverySummary: rejected,
-  Delivery: rejected,
-  DeliveryEnvelope: { ...callStatus?.example, deliveryId: DELIVERY },
-  Explanation: { nextAttemptAt: '2026-11-20T17:06:11.180Z', deliveredAt: null, coolingUntil: null, parkedAt: null },
-  ReceiverReport: {
-    verdict: 'needs-work',
-    findings: [
-      { check: 'delivery', result: 'passed', seen: 'Status 204 after 31 ms.', advice: null },
-      { check: 'speed', result: 'passed', seen: 'Status 204 after 31 ms.', advice: null },
-      { check: 'duplicate', result: 'passed', seen: 'Status 204 after 30 ms.', advice: null },
-      {
-        check: 'forged-signature',
-        result: 'failed',
-        seen: 'Status 204 after 29 ms.',
-        advice:
-          'Anyone who knows the url can send you this. Verify webhook-signature before you trust a body, and answer 401 if it does not match.',
-      },
-      { check: 'stale-timestamp', result: 'passed', seen: 'Status 401 after 28 ms.', advice: null },
-      { check: 'kept-connection', result: 'passed', seen: 'Each answer was that to its request.', advice: null },
-    ],
-  },
-  Recovery: {
-    from: '2026-11-20T17:00:00.000Z',
-    to: null,
-    startedAt: '2026-11-20T19:30:00.000Z',
-    updatedAt: '2026-11-20T19:30:41.000Z',
-    endedAt: null,
-  },
-  CoolDownPeriod: { until: '2026-11-20T17:06:31.173Z' },
-  RecoveryCount: { newest: '2026-11-20T19:12:44.020Z' },
-  AgentState: { deviceStatus: DeviceStatus.idle, pendingStatusCode: null, until: null, message: null },
+  return merged(exampleOf(schema), ANSWERS[`${operationId} ${status}`])
 }
 
 const command = (name: string) => ({ command: name, correlationId: null })
+
+/** The example of the event, in the example of the delivery. */
+const envelope = {
+  ...describeEventTypes().find(({ type }) => type === 'call.status')?.example,
+  deliveryId: '6f9c2f0e-54c6-5a0e-9b57-6d1f0c6f5a0b',
+}
 
 const begun = { sent: 0, remaining: 1280, perSecond: 1, updatedAt: '2026-11-20T19:30:00.000Z' }
 
@@ -76,7 +21,8 @@ const begun = { sent: 0, remaining: 1280, perSecond: 1, updatedAt: '2026-11-20T1
 const ANSWERS: Readonly<Record<string, object>> = {
   'createSubscription 201': { health: { lastSuccessAt: null } },
   'changeSubscription 200': { enabled: false },
-  'redeliver 202': { state: 'pending', parkedReason: null, parkedAt: null, run: 2 },
+  'readDelivery 200': { envelope },
+  'redeliver 202': { envelope, state: 'pending', parkedReason: null, parkedAt: null, run: 2 },
   'recover 202': begun,
   'backfill 202': { ...begun, kind: 'backfill', reason: null, eventTypes: ['call.status'] },
   'cancelRecovery 200': {
@@ -136,18 +82,18 @@ export const PROBLEM_DETAILS: Readonly<Partial<Record<FailureCode, object>>> = {
 }
 
 /** An example for a schema, composed of the examples of its parts; undefined if they have none. */
-export function exampleOf(schema: Schema, details: ExampleDetails = {}): unknown {
+export function exampleOf(schema: Schema): unknown {
   const { examples = [], const: only, enum: choices = [], properties, items, oneOf } = schema
   const [first] = [...(examples as unknown[]), ...(only === undefined ? (choices as unknown[]) : [only])]
   if (first !== undefined) return first
   if (properties !== undefined) {
     const members = Object.entries(properties as Readonly<Record<string, Schema>>)
-      .map(([name, member]) => [name, exampleOf(member, details)] as const)
+      .map(([name, member]) => [name, exampleOf(member)] as const)
       .filter(([, value]) => value !== undefined)
-    return merged(Object.fromEntries(members), details[componentName(schema) ?? ''])
+    return Object.fromEntries(members)
   }
-  if (items !== undefined) return [exampleOf(items as Schema, details)]
-  return Array.isArray(oneOf) ? exampleOf(oneOf[0] as Schema, details) : undefined
+  if (items !== undefined) return [exampleOf(items as Schema)]
+  return Array.isArray(oneOf) ? exampleOf(oneOf[0] as Schema) : undefined
 }
 
 /** Merges objects deeply; arrays are replaced, and a field that is undefined in `more` is removed. */

@@ -19,11 +19,9 @@ import {
 } from '@switchhook/servicekit'
 import {
   createDeliveryArchive,
-  createDeliveryLogReader,
   createHeldStore,
   createJournalReader,
   createSubscriptionStore,
-  createTenantParked,
   type DeliveryArchive,
   type DeliveryStore,
   type Redis,
@@ -315,12 +313,7 @@ describe('sending again', () => {
         const route = bind(redeliverDelivery, {
           subscriptions: createSubscriptionStore(redis),
           deliveries,
-          parked: createTenantParked(redis),
-          deliveryLog: {
-            ...createDeliveryLogReader(redis, journal),
-            page: () => Promise.reject(new Error('must not be called')),
-            pending: () => Promise.reject(new Error('must not be called')),
-          },
+          deliveryLog: { pending: () => Promise.reject(new Error('must not be called')) },
           journal,
           held: createHeldStore(redis),
           publish,

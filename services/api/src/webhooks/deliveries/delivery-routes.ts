@@ -1,29 +1,21 @@
 import { type Envelope, parseDeliveryId, parseEventId, parseExactly } from '@switchhook/contracts'
-import { rangeOf } from '../../http/read-range.ts'
 import { acts, type RouteOf, reads, searches } from '../../http/route.ts'
-import type { WebhookParts } from '../stores.ts'
 import { findSubscription, ofSubscription } from '../subscriptions/subscription-routes.ts'
-import { type DeliveryQuery, deliveryQuery, matcherOf } from './delivery-query.ts'
-import {
-  type DeliveryView,
-  deliveryIdSchema,
-  deliveryPageSchema,
-  deliverySchema,
-  summaryOf,
-  viewOf,
-} from './delivery-schema.ts'
+import { type DeliveryQuery, deliveryQuery } from './delivery-query.ts'
+import { deliveryIdSchema, deliveryPageSchema, deliverySchema, viewOf } from './delivery-schema.ts'
 import { bodyFromJournal } from './event-body.ts'
-import { findDelivery } from './find-delivery.ts'
+import { type FindDeliveryDeps, findDelivery } from './find-delivery.ts'
 import { type RedeliverDeps, redeliver } from './redeliver.ts'
+import { type DeliveryListDeps, listWanted } from './tenant-deliveries-route.ts'
 
-type DeliveryRouteDeps = RedeliverDeps & Pick<WebhookParts, 'deliveryLog' | 'parked'>
+type DeliveryRouteDeps = RedeliverDeps & FindDeliveryDeps
 
 const ofDelivery = (rest = '') => ({
   path: `/api/v1/webhooks/deliveries/{deliveryId}${rest}`,
   params: { deliveryId: deliveryIdSchema },
 })
 
-export const listDeliveries: RouteOf<DeliveryRouteDeps, undefined, DeliveryQuery> = {
+export const listDeliveries: RouteOf<DeliveryListDeps, undefined, DeliveryQuery> = {
   ...searches('deliveries'),
   ...ofSubscription('/deliveries'),
   operationId: 'listDeliveries',
@@ -35,15 +27,9 @@ export const listDeliveries: RouteOf<DeliveryRouteDeps, undefined, DeliveryQuery
   query: deliveryQuery,
   responses: { 200: { description: 'A page of deliveries.', body: deliveryPageSchema } },
   failures: ['subscription-not-found'],
-  async handle({ caller, params: { id }, query: { eventId: asked, ...query } }, deps) {
-    const subscription = await findSubscription(deps.subscriptions, caller, id)
-    const only = asked !== undefined && { eventId: parseEventId(asked) }
-    const wanted = { ...rangeOf(query), ...only, matches: matcherOf({ ...query, ...only }) }
-    const { items, nextCursor } =
-      query.state === 'parked'
-        ? await deps.parked.page(caller.tenant, { ...wanted, subscriptionId: subscription.id })
-        : await deps.deliveryLog.page(subscription, wanted)
-    return { status: 200, body: { items: items.map(summaryOf), nextCursor } }
+  async handle({ caller, params: { id }, query }, deps) {
+    const { id: subscriptionId } = await findSubscription(deps.subscriptions, caller, id)
+    return listWanted(deps, caller.tenant, { ...query, subscriptionId })
   },
 }
 
@@ -93,7 +79,7 @@ export const redeliverDelivery: RouteOf<DeliveryRouteDeps> = {
   },
   /** The attempts of earlier runs, as in the first answer. Without the record, only the journal can have the envelope. */
   async reread({ tenant }, body, { deliveries, journal }) {
-    const { deliveryId: id, eventId, run } = body as Pick<DeliveryView, 'deliveryId' | 'eventId' | 'run'>
+    const { deliveryId: id, eventId, run } = body as ReturnType<typeof viewOf>
     const deliveryId = parseDeliveryId(id)
     const record = await deliveries.find(deliveryId)
     if (record === undefined || record.tenant !== tenant) {

@@ -1,5 +1,4 @@
 import {
-  type Attempt,
   DELIVERY_STATES,
   type Envelope,
   EVENT_TYPES,
@@ -13,6 +12,7 @@ import {
   completeComponent,
   component,
   count,
+  described,
   flag,
   guid,
   integer,
@@ -43,7 +43,7 @@ export const parkedReasonSchema = orNull(
     PARKED_REASONS,
     '`exhausted`: the schedule ended without an acknowledgement, a cool-down lasted too long after the last slot, or more deliveries were held than may be. ' +
       '`rejected`: the endpoint answered with a status that is not retried.',
-    'exhausted',
+    'rejected',
   ),
 )
 
@@ -55,23 +55,23 @@ export const attemptSchema = component('Attempt', {
     run: count('The run of the schedule. Sending the delivery again starts the next run.', 1, 1),
     slot: count('The position in the schedule: 0 is the first attempt, k follows the k-th wait.', 0),
     attempt: count('The number of the attempt, over all runs; sent as `X-SVC-Attempt`.', 1, 1),
-    at: moment('When the POST began, in UTC.'),
+    at: moment('When the POST began, in UTC.', '2026-11-20T17:06:01.189Z'),
     durationMs: { type: 'number', minimum: 0, description: 'The duration in milliseconds.', examples: [42] },
     outcome: choice(
       OUTCOMES,
       `\`delivered\`: answered with a 2xx. \`answered\`: answered with any other status. ${UNREACHABLE_TEXT}`,
       'answered',
     ),
-    status: orNull(integer('The HTTP status; null if there was no answer.', 503)),
+    status: orNull(integer('The HTTP status; null if there was no answer.', 404)),
     answer: text(
       'The beginning of the body of an answer other than 2xx, as one line of at most 256 bytes. Likely secrets and mail or SIP addresses (`…@…`) are ' +
         'removed; phone numbers and IP addresses are not. Absent if there was no body, it was not text, or it did not arrive in time.',
-      '{"error":"maintenance until 18:00"}',
+      '{"error":"no such path"}',
     ),
     detail: text(
       'More about the attempt, at most 256 characters: the addresses that were tried and how each failed, the TLS alert of the endpoint, where a redirect leads, ' +
         'or that the request was repeated on a new connection. For people; the wording may change. Absent if there is nothing to add.',
-      '198.51.100.7:443: no answer, [2001:db8::7]:443: ENETUNREACH',
+      'the request was repeated on a new connection',
     ),
   },
 })
@@ -104,8 +104,8 @@ const deliverySummarySchema = completeComponent('DeliverySummary', 'The delivery
     'parked',
   ),
   parkedReason: parkedReasonSchema,
-  parkedAt: momentOrNull('When the delivery was parked, in UTC.'),
-  nextAttemptAt: momentOrNull('Approximate time of the next attempt, in UTC; null if none is scheduled.'),
+  parkedAt: momentOrNull('When the delivery was parked, in UTC.', '2026-11-20T17:06:01.231Z'),
+  nextAttemptAt: momentOrNull('Approximate time of the next attempt, in UTC; null if none is scheduled.', null),
   run: count('The run of the schedule: 1 at first, one more each time the delivery is sent again.', 1, 1),
   test: flag('Whether this is a test delivery (`POST …/test`) and not an event.', false),
   firstDueAt: moment('When the first attempt of this run was due, in UTC.'),
@@ -138,36 +138,13 @@ export const deliverySchema = completeComponent(
 
 export const deliveryPageSchema = pageSchema('DeliveryPage', 'A page of deliveries.', deliverySummarySchema)
 
-export const summaryOf = (record: ListedDelivery) => ({
-  deliveryId: record.deliveryId,
-  subscriptionId: record.subscriptionId,
-  eventId: record.eventId,
-  eventType: record.eventType,
-  // null: of a pull subscription, or unknown because the subscription was deleted before the first attempt was finished.
-  url: record.url || null,
-  state: record.state,
-  parkedReason: record.parkedReason,
-  parkedAt: record.parkedAt,
-  nextAttemptAt: record.nextAttemptAt,
-  run: record.run,
-  test: record.trial !== undefined,
-  firstDueAt: record.firstDueAt,
-  attempts: record.attempts.map(attemptView),
-})
-
-export function attemptView({ run, slot, attempt, at, durationMs, outcome, status, answer, detail }: Attempt): Attempt {
-  return {
-    run,
-    slot,
-    attempt,
-    at,
-    durationMs,
-    outcome,
-    status,
-    ...(answer !== undefined && { answer }),
-    ...(detail !== undefined && { detail }),
-  }
-}
+export const summaryOf = (record: ListedDelivery) =>
+  described(deliverySummarySchema, {
+    ...record,
+    // null: of a pull subscription, or unknown because the subscription was deleted before the first attempt was finished.
+    url: record.url || null,
+    test: record.trial !== undefined,
+  })
 
 /** One delivery in full, with its envelope. The envelope is stored when the delivery is first parked, and null before. */
 export function viewOf(record: DeliveryRecord) {
@@ -175,5 +152,3 @@ export function viewOf(record: DeliveryRecord) {
   const envelopeDropped = envelope === null && record.state === 'parked'
   return { ...summaryOf(record), envelope, envelopeDropped }
 }
-
-export type DeliveryView = ReturnType<typeof viewOf>

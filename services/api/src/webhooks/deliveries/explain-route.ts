@@ -39,11 +39,11 @@ const explanationSchema = completeComponent(
         '`explanation` names the field and its value. `disabled`: the subscription is disabled and ' +
         'did not receive the event, unless a first attempt had already begun. `created-later`: the subscription was created after the event was fanned out. `changed-later`: it was ' +
         'disabled, did not receive this event type, or had a filter that refused the event, when it was fanned out. `unknown`: the records have expired.',
-      'waiting',
+      'parked',
     ),
     explanation: text(
       'The verdict in a sentence. For people; the wording may change.',
-      'Attempt 1 at 2026-11-20T17:06:01.173Z was answered with 503. The next attempt is due at about 2026-11-20T17:06:11.180Z.',
+      'Parked at 2026-11-20T17:06:01.231Z: attempt 1 at 2026-11-20T17:06:01.189Z was answered with 404 (the request was repeated on a new connection), which is not retried. You can send it again.',
     ),
     deliveryId: orNull({
       ...deliveryIdSchema,
@@ -54,13 +54,14 @@ const explanationSchema = completeComponent(
       description: 'The latest attempt; null if there is none.',
       oneOf: [attemptSchema, { type: 'null' }],
     },
-    deliveredAt: momentOrNull('When the endpoint acknowledged the delivery, in UTC.'),
+    deliveredAt: momentOrNull('When the endpoint acknowledged the delivery, in UTC.', null),
     nextAttemptAt: momentOrNull(
       'Approximate time of the next attempt, in UTC; null if none is scheduled. A cool-down at that time postpones it again.',
+      null,
     ),
-    coolingUntil: momentOrNull('When the cool-down ends, in UTC; null unless the verdict is `cooling-down`.'),
-    parkedAt: momentOrNull('When the delivery was parked, in UTC.'),
-    parkedReason: { ...parkedReasonSchema, examples: [null] },
+    coolingUntil: momentOrNull('When the cool-down ends, in UTC; null unless the verdict is `cooling-down`.', null),
+    parkedAt: momentOrNull('When the delivery was parked, in UTC.', '2026-11-20T17:06:01.231Z'),
+    parkedReason: parkedReasonSchema,
   },
 )
 

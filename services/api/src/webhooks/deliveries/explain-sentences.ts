@@ -121,14 +121,8 @@ export function sendAgainSentence({ subscription, isBodyDropped, delivery }: Fac
 const RECOVERED =
   'With recoverRejected, the next 2xx of the endpoint starts a recovery of what it has rejected since the setting was made. '
 
-export function parkedSentence({
-  eventType,
-  parkedReason,
-  parkedCause,
-  run,
-  attempt,
-  attempts,
-}: ListedDelivery): string {
+export function parkedSentence(delivery: ListedDelivery): string {
+  const { eventType, parkedReason, parkedCause, run, attempt, attempts } = delivery
   const last = attempts.at(-1)
   if (parkedReason === 'rejected') return `${attemptSentence(last)}, which is not retried.`
   const made = attempt - (attempts.findLast((each) => each.run < run)?.attempt ?? 0)

@@ -2,13 +2,14 @@ import {
   canonicalCallId,
   type Envelope,
   PARKED_REASONS,
+  parseEventId,
   parseSubscriptionId,
   subjectOf,
   type Tenant,
 } from '@switchhook/contracts'
 import type { ListedDelivery, Page } from '@switchhook/store'
 import { rangeOf } from '../../http/read-range.ts'
-import { type RouteOf, searches } from '../../http/route.ts'
+import { type Answer, type RouteOf, searches } from '../../http/route.ts'
 import { choice, integer, type QueryOf } from '../../http/schema.ts'
 import type { WebhookParts } from '../stores.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
@@ -16,7 +17,7 @@ import { deliveryQuery, isAbout, matcherOf } from './delivery-query.ts'
 import { deliveryPageSchema, OUTCOMES, summaryOf } from './delivery-schema.ts'
 import { subjectParameters } from './event-list-route.ts'
 
-type TenantDeliveriesRouteDeps = Pick<WebhookParts, 'subscriptions' | 'parked' | 'deliveryLog' | 'tenantLog'>
+export type DeliveryListDeps = Pick<WebhookParts, 'subscriptions' | 'parked' | 'deliveryLog' | 'tenantLog'>
 
 const { eventId: _, limit, cursor, ...inherited } = deliveryQuery
 
@@ -34,13 +35,22 @@ const parameters = {
   cursor,
 } as const
 
+type Wanted = QueryOf<typeof parameters> & { readonly eventId?: string }
+
+/** Answers with a page of the deliveries of a tenant, or of one of its subscriptions. */
+export async function listWanted(deps: DeliveryListDeps, tenant: Tenant, wanted: Wanted): Promise<Answer> {
+  const { items, nextCursor } = await pageOf(deps, tenant, wanted)
+  return { status: 200, body: { items: items.map(summaryOf), nextCursor } }
+}
+
 async function pageOf(
-  { subscriptions, parked, deliveryLog, tenantLog }: TenantDeliveriesRouteDeps,
+  { subscriptions, parked, deliveryLog, tenantLog }: DeliveryListDeps,
   tenant: Tenant,
-  { subscriptionId, callId, agentUri, ...query }: QueryOf<typeof parameters>,
+  { subscriptionId, eventId, callId, agentUri, ...query }: Wanted,
 ): Promise<Page<ListedDelivery>> {
   const only = subscriptionId !== undefined && { subscriptionId: parseSubscriptionId(subscriptionId) }
-  const wanted = { ...rangeOf(query), ...only, matches: matcherOf(query) }
+  const event = eventId !== undefined && { eventId: parseEventId(eventId) }
+  const wanted = { ...rangeOf(query), ...only, ...event, matches: matcherOf({ ...query, ...event }) }
   const subject = {
     ...(callId !== undefined && { callId: canonicalCallId(callId) }),
     ...(agentUri !== undefined && { agentUri }),
@@ -55,7 +65,7 @@ async function pageOf(
   return subscription === undefined ? { items: [], nextCursor: null } : deliveryLog.page(subscription, wanted)
 }
 
-export const listTenantDeliveries: RouteOf<TenantDeliveriesRouteDeps, undefined, QueryOf<typeof parameters>> = {
+export const listTenantDeliveries: RouteOf<DeliveryListDeps, undefined, QueryOf<typeof parameters>> = {
   ...searches('deliveries'),
   path: '/api/v1/webhooks/deliveries',
   operationId: 'listTenantDeliveries',
@@ -69,8 +79,5 @@ export const listTenantDeliveries: RouteOf<TenantDeliveriesRouteDeps, undefined,
     'Deliveries of deleted subscriptions are listed as well.',
   query: parameters,
   responses: { 200: { description: 'A page of deliveries.', body: deliveryPageSchema } },
-  async handle({ caller, query: asked }, deps) {
-    const { items, nextCursor } = await pageOf(deps, caller.tenant, asked)
-    return { status: 200, body: { items: items.map(summaryOf), nextCursor } }
-  },
+  handle: ({ caller, query }, deps) => listWanted(deps, caller.tenant, query),
 }

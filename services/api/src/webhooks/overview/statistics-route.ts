@@ -1,6 +1,6 @@
 import { AppError, parseSubscriptionId } from '@switchhook/contracts'
 import { OUTCOME_CODES, STATISTICS_STEPS, type StatisticsStep } from '@switchhook/store'
-import { windowOf } from '../../http/read-range.ts'
+import { rangeOf } from '../../http/read-range.ts'
 import { type RouteOf, searches } from '../../http/route.ts'
 import { choice, completeComponent, count, flag, list, moment, type QueryOf } from '../../http/schema.ts'
 import { momentOf } from '../moment.ts'
@@ -74,7 +74,10 @@ const statisticsSchema = completeComponent(
         'One cool-down, or several that followed each other because the endpoint failed each probe.',
         {
           from: moment('When the first cool-down began, in UTC.'),
-          until: moment('When the last cool-down ends, in UTC. An answer of the endpoint can end it sooner.'),
+          until: moment(
+            'When the last cool-down ends, in UTC. An answer of the endpoint can end it sooner.',
+            '2026-11-20T17:06:31.173Z',
+          ),
         },
       ),
       { maxItems: 100 },
@@ -112,7 +115,7 @@ export const readStatistics: RouteOf<
   responses: { 200: { description: 'The statistics.', body: statisticsSchema } },
   async handle({ caller: { tenant }, query: { subscriptionId, step, ...window } }, { statistics, coolDowns, now }) {
     const nowMs = now()
-    const { toMs = nowMs, fromMs = toMs - DEFAULT_POINTS[step] * STATISTICS_STEPS[step].stepMs } = windowOf(window)
+    const { toMs = nowMs, fromMs = toMs - DEFAULT_POINTS[step] * STATISTICS_STEPS[step].stepMs } = rangeOf(window)
     if (fromMs >= toMs)
       throw new AppError('invalid-request', { errors: [{ pointer: '/from', detail: 'is in the future' }] })
     const id = subscriptionId === undefined ? null : parseSubscriptionId(subscriptionId)

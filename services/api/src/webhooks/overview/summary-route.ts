@@ -4,6 +4,7 @@ import { type RouteOf, searches } from '../../http/route.ts'
 import {
   completeComponent,
   count,
+  described,
   flag,
   list,
   moment,
@@ -65,17 +66,16 @@ async function summaryOf({ standings, healthOf, now }: SummaryRouteDeps, subscri
   const health = await healthOf(subscription)
   const isFailing = health.state !== 'closed' || (health.failureAtMs ?? 0) > now() - FAILING_MS
   const standing = await standings.read(subscription.id, { most, isFailing })
-  return {
+  return described(subscriptionSummarySchema, {
+    ...subscription,
     subscriptionId: subscription.id,
     mode: subscription.mode ?? 'post',
     url: subscription.url || null,
-    description: subscription.description,
-    enabled: subscription.enabled,
     paused: isPaused(subscription, now()),
     ...standing,
     deleteAfterUnusedSeconds: subscription.deleteAfterUnusedSeconds ?? null,
     health: healthViewOf(health),
-  }
+  })
 }
 
 export const readSummary: RouteOf<SummaryRouteDeps, undefined, PageQuery> = {

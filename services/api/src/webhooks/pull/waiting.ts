@@ -37,16 +37,14 @@ export function createWaiting(held: Pick<HeldStore, 'areDue'>, log: Pick<Logger,
     }
     const waiting = Map.groupBy(waiters, ({ id }) => id)
     if (waiting.size === 0) return
-    try {
-      const due = await held.areDue([...waiting.keys()])
-      // One request can take all that is due; the next poll wakes the next one.
-      for (const [i, [first]] of [...waiting.values()].entries()) {
-        if (due[i] === true && first !== undefined) end(first, true)
-      }
-    } catch (error) {
-      log.warn('held deliveries cannot be read; retrying', { error })
+    const due = await held.areDue([...waiting.keys()])
+    // One request can take all that is due; the next poll wakes the next one.
+    for (const [i, [first]] of [...waiting.values()].entries()) {
+      if (due[i] === true && first !== undefined) end(first, true)
     }
   }
+
+  const failed = (error: unknown): void => log.warn('held deliveries cannot be read; retrying', { error })
 
   return {
     /**
@@ -64,7 +62,7 @@ export function createWaiting(held: Pick<HeldStore, 'areDue'>, log: Pick<Logger,
           new Promise((resolve) => {
             if (isClosing || performance.now() >= untilMs) return resolve(false)
             waiters.add({ id, untilMs, isClosed, end: resolve })
-            poll ??= startPoll(POLL_EVERY_MS, endDue)
+            poll ??= startPoll(POLL_EVERY_MS, endDue, failed)
           }),
         /** Frees the place. */
         leave: (): void => {

@@ -1,15 +1,11 @@
 import { parseRecoveryId, type RecoveryId, type Subscription } from '@switchhook/contracts'
 import { microsOf, type ParkedWindow } from '@switchhook/store'
-import { invalidBody } from '../../http/read-body.ts'
-import { windowFault, windowOf } from '../../http/read-range.ts'
-import { type Answer, acts, type RouteOf, type RouteRequest } from '../../http/route.ts'
-import type { Schema } from '../../http/schema.ts'
-import { momentOf } from '../moment.ts'
+import type { Answer, RouteRequest } from '../../http/route.ts'
 import type { WebhookParts } from '../stores.ts'
-import { newRecovery, type Recovery, rangeOf, type Selection } from './recovery.ts'
+import { newRecovery, type Recovery, rangeOf, viewOf } from './recovery.ts'
 import type { RecoveryBook } from './recovery-book.ts'
 import { countItems, listOf } from './recovery-list.ts'
-import { type RecoveryRequest, recoveryCountSchema, recoverySchema, viewOf } from './recovery-schema.ts'
+import type { RecoveryRequest } from './recovery-schema.ts'
 
 export const RECOVERIES = '/api/v1/webhooks/recoveries'
 
@@ -17,38 +13,6 @@ export interface RecoveryRouteDeps extends Pick<WebhookParts, 'subscriptions' | 
   readonly recoveries: RecoveryBook
   readonly parked: ParkedWindow
 }
-
-const selecting = (body: Schema) =>
-  ({
-    ...acts('deliveries'),
-    isExpensive: true,
-    body,
-    validate: (asked, faults) =>
-      faults.length > 0 ? invalidBody(body, faults) : windowFault(asked as RecoveryRequest),
-  }) satisfies Partial<RouteOf<unknown>>
-
-/** What the two routes that begin a recovery have in common. */
-export const beginning = (action: 'recovery.started' | 'backfill.started', answer: string, body: Schema) =>
-  ({
-    ...selecting(body),
-    idempotent: true,
-    audit: { action, ids: ['subscriptionId', 'recoveryId'] },
-    responses: {
-      202: {
-        description: answer,
-        body: recoverySchema,
-        headers: { Location: { type: 'string', description: 'The path of the recovery.' } },
-      },
-    },
-  }) satisfies Partial<RouteOf<unknown>>
-
-/** What the two routes that only count have in common. */
-export const counting = (body: Schema) =>
-  ({
-    ...selecting(body),
-    role: 'viewer',
-    responses: { 200: { description: 'The counts. Nothing was sent.', body: recoveryCountSchema } },
-  }) satisfies Partial<RouteOf<unknown>>
 
 /** What the list of a recovery contains. */
 export interface WantedRecovery extends Pick<Recovery, 'kind' | 'selection'> {
@@ -99,14 +63,6 @@ export async function beginRecovery(
   )
 }
 
-export const preview = async (
-  deps: RecoveryRouteDeps,
-  { subscription, ...wanted }: WantedRecovery,
-): Promise<Answer> => ({
-  status: 200,
-  body: (await countRecovery(deps, subscription, { ...wanted, startedBy: 'request' })).shown,
-})
-
 async function accepted(deps: RecoveryRouteDeps, recovery: Recovery, askedId: RecoveryId): Promise<Answer> {
   return {
     status: 202,
@@ -119,9 +75,3 @@ async function accepted(deps: RecoveryRouteDeps, recovery: Recovery, askedId: Re
 
 export const view = async ({ parked }: Pick<RecoveryRouteDeps, 'parked'>, recovery: Recovery) =>
   viewOf(recovery, await parked.countAfter(recovery.subscriptionId, recovery.parkedUntil))
-
-export function selectionOf({ from = null, to = null, reason = null, eventTypes = null }: RecoveryRequest): Selection {
-  const { fromMs, toMs } = windowOf({ from, to })
-  // Normalised to UTC, so that equal times compare as equal.
-  return { from: momentOf(fromMs), to: momentOf(toMs), reason, eventTypes }
-}

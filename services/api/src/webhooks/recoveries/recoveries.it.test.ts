@@ -34,15 +34,15 @@ import {
   type Redis,
 } from '@switchhook/store'
 import { aSubscription, eventually, silentLog, useRedis } from '@switchhook/testkit'
-import { bind } from '../../http/route.ts'
 import { announceTimers } from '../../state/timer-loop.ts'
 import type { Writing } from '../../state/transact.ts'
+import { boundRoute } from '../../testing/bound-route.ts'
 import { countRecovery } from './begin-recovery.ts'
 import { createRecoveries } from './recoveries-feature.ts'
 import { newRecovery, type Recovery, type Selection } from './recovery.ts'
 import type { RecoveryBook } from './recovery-book.ts'
 import { createRecoveryMeter, type RecoveryMeter } from './recovery-meter.ts'
-import { recover as recoverRoute } from './recovery-routes.ts'
+import { recoveryRoutes } from './recovery-routes.ts'
 
 const retention = { settledRetentionMs: 3_600_000, parkedRetentionMs: 3_600_000 }
 const URL = 'https://client.example/repaired'
@@ -641,10 +641,10 @@ describe('beginning', () => {
       const extra = { detail: expect.stringContaining(detail) }
       await expect(begin(...asked)).rejects.toMatchObject({ code: 'recovery-in-progress', extra })
     }
-    await refused('another window', { ...ALL, from: '2026-11-20T17:00:00.000Z' }, 5)
-    await refused('another reason', { ...ALL, reason: 'rejected' }, 5)
-    await refused('maxPerSecond 5', ALL, 50)
-    await refused('maxPerSecond 5', ALL, null)
+    await refused('from: ', { ...ALL, from: '2026-11-20T17:00:00.000Z' }, 5)
+    await refused('reason: ', { ...ALL, reason: 'rejected' }, 5)
+    await refused('maxPerSecond: 5', ALL, 50)
+    await refused('maxPerSecond: 5', ALL, null)
     await stepsUntil(id, 'done')
     expect(await begin()).not.toBe(id)
     expect((await replicas[0].book.list(tenant, subscriptionId)).map(({ state }) => state)).toEqual(['running', 'done'])
@@ -659,7 +659,7 @@ describe('beginning', () => {
       counts++
       return parked.newest(id)
     }
-    const route = bind(recoverRoute, {
+    const route = boundRoute(recoveryRoutes, 'recover', {
       subscriptions: subscriptions(),
       recoveries: replicas[0].book,
       parked: { ...parked, newest },
@@ -743,7 +743,7 @@ describe('event types', () => {
     await begin({ ...ALL, eventTypes: ['call.status'] })
     await expect(begin({ ...ALL, eventTypes: ['agent.status'] })).rejects.toMatchObject({
       code: 'recovery-in-progress',
-      message: expect.stringContaining('other eventTypes'),
+      message: expect.stringContaining('eventTypes: call.status'),
     })
   })
 })

@@ -1,23 +1,16 @@
-import { AppError, coveredTypes, isGuid, parseRecoveryId, type RecoveryId } from '@switchhook/contracts'
+import { AppError, coveredTypes, type Fault, isGuid, parseRecoveryId, type RecoveryId } from '@switchhook/contracts'
 import type { PageQuery } from '@switchhook/store'
-import { acts, type RouteOf, type RouteRequest, reads } from '../../http/route.ts'
-import { pageParameters } from '../../http/schema.ts'
+import { invalidBody } from '../../http/read-body.ts'
+import { windowFault } from '../../http/read-range.ts'
+import { acts, type RouteOf, type RouteRequest, type RouteSpec, reads } from '../../http/route.ts'
+import { pageParameters, type Schema } from '../../http/schema.ts'
 import { findSubscription, ofSubscription } from '../subscriptions/subscription-routes.ts'
+import { beginRecovery, countRecovery, RECOVERIES, type RecoveryRouteDeps, view } from './begin-recovery.ts'
+import type { Recovery, Selection } from './recovery.ts'
 import {
-  beginning,
-  beginRecovery,
-  counting,
-  preview,
-  RECOVERIES,
-  type RecoveryRouteDeps,
-  selectionOf,
-  view,
-  type WantedRecovery,
-} from './begin-recovery.ts'
-import {
-  type BackfillRequest,
   backfillRequestSchema,
   type RecoveryRequest,
+  recoveryCountSchema,
   recoveryIdSchema,
   recoveryListSchema,
   recoveryPageSchema,
@@ -27,74 +20,104 @@ import {
 
 const params = { recoveryId: recoveryIdSchema }
 
-export const recover: RouteOf<RecoveryRouteDeps, RecoveryRequest> = {
-  ...beginning('recovery.started', 'The recovery is running.', recoveryRequestSchema),
-  ...ofSubscription('/recover'),
-  operationId: 'recover',
-  summary: 'Send the parked deliveries of a subscription again',
-  description:
-    'Starts a recovery: sends the deliveries that are parked now, the oldest first, each as `redeliver` does. It begins with one delivery per second, ' +
-    'doubles its rate every three seconds, and pauses while the endpoint is in a cool-down or slow to answer, or the subscription is disabled or paused. Deliveries ' +
-    'that are parked again stay parked. `…/recover/preview` counts them first. One recovery of a subscription ' +
-    'runs at a time: repeating its request returns it, and a different window, reason, type or pace answers 409 `recovery-in-progress`.',
-  failures: ['subscription-not-found', 'recovery-in-progress'],
-  handle: async (request, deps) => beginRecovery(deps, request, await wantedRecovery(request, deps)),
+type Texts = Pick<RouteSpec, 'operationId' | 'summary' | 'description'>
+
+/** The route that begins a recovery of this kind, and the one that only counts what it would send. */
+function routesOf(kind: Recovery['kind'], rest: string, body: Schema, begins: Texts, counts: Texts) {
+  const journalOff = kind === 'backfill' ? (['journal-off'] as const) : []
+  const common = {
+    ...acts('deliveries'),
+    isExpensive: true,
+    body,
+    validate: (asked: unknown, faults: readonly Fault[]) =>
+      faults.length > 0 ? invalidBody(body, faults) : windowFault(asked as RecoveryRequest),
+  } as const
+
+  async function wanted(
+    { caller, params: { id }, body: asked }: RouteRequest<RecoveryRequest>,
+    deps: RecoveryRouteDeps,
+  ) {
+    const subscription = await findSubscription(deps.subscriptions, caller, id)
+    if (kind === 'recovery') return { subscription, kind, selection: selectionOf(asked) }
+    if (!deps.journal.isOn) throw new AppError('journal-off')
+    // In a fixed order, so that equal requests compare as equal.
+    const eventTypes = coveredTypes(asked.eventTypes ?? subscription.eventTypes)
+    return { subscription, kind, selection: { ...selectionOf(asked), eventTypes } }
+  }
+
+  const begin: RouteOf<RecoveryRouteDeps, RecoveryRequest> = {
+    ...common,
+    ...ofSubscription(rest),
+    ...begins,
+    idempotent: true,
+    audit: { action: `${kind}.started`, ids: ['subscriptionId', 'recoveryId'] },
+    responses: {
+      202: {
+        description: `The ${kind} is running.`,
+        body: recoverySchema,
+        headers: { Location: { type: 'string', description: 'The path of the recovery.' } },
+      },
+    },
+    failures: ['subscription-not-found', 'recovery-in-progress', ...journalOff],
+    handle: async (request, deps) => beginRecovery(deps, request, await wanted(request, deps)),
+  }
+  const preview: RouteOf<RecoveryRouteDeps, RecoveryRequest> = {
+    ...common,
+    ...ofSubscription(`${rest}/preview`),
+    ...counts,
+    role: 'viewer',
+    description: `Takes the body of \`…${rest}\` and sends nothing.`,
+    responses: { 200: { description: 'The counts. Nothing was sent.', body: recoveryCountSchema } },
+    failures: ['subscription-not-found', ...journalOff],
+    async handle(request, deps) {
+      const { subscription, ...asked } = await wanted(request, deps)
+      return { status: 200, body: (await countRecovery(deps, subscription, { ...asked, startedBy: 'request' })).shown }
+    },
+  }
+  return [begin, preview] as const
 }
 
-async function wantedRecovery(
-  { caller, params: { id }, body }: RouteRequest<RecoveryRequest>,
-  deps: RecoveryRouteDeps,
-): Promise<WantedRecovery> {
-  const subscription = await findSubscription(deps.subscriptions, caller, id)
-  return { subscription, kind: 'recovery', selection: selectionOf(body) }
-}
+/** Times in UTC, so that equal ones compare as equal. */
+const selectionOf = ({ from, to, reason = null, eventTypes = null }: RecoveryRequest): Selection => ({
+  from: from == null ? null : new Date(from).toISOString(),
+  to: to == null ? null : new Date(to).toISOString(),
+  reason,
+  eventTypes,
+})
 
-const previewRecovery: RouteOf<RecoveryRouteDeps, RecoveryRequest> = {
-  ...counting(recoveryRequestSchema),
-  ...ofSubscription('/recover/preview'),
-  operationId: 'previewRecovery',
-  summary: 'Count the deliveries that a recovery would send',
-  description: 'Takes the body of `…/recover` and sends nothing.',
-  failures: ['subscription-not-found'],
-  handle: async (request, deps) => preview(deps, await wantedRecovery(request, deps)),
-}
+const [recover, previewRecovery] = routesOf(
+  'recovery',
+  '/recover',
+  recoveryRequestSchema,
+  {
+    operationId: 'recover',
+    summary: 'Send the parked deliveries of a subscription again',
+    description:
+      'Starts a recovery: sends the deliveries that are parked now, the oldest first, each as `redeliver` does. It begins with one delivery per second, ' +
+      'doubles its rate every three seconds, and pauses while the endpoint is in a cool-down or slow to answer, or the subscription is disabled or paused. Deliveries ' +
+      'that are parked again stay parked. `…/recover/preview` counts them first. One recovery of a subscription ' +
+      'runs at a time: repeating its request returns it, and a different window, reason, type or pace answers 409 `recovery-in-progress`.',
+  },
+  { operationId: 'previewRecovery', summary: 'Count the deliveries that a recovery would send' },
+)
 
-const backfill: RouteOf<RecoveryRouteDeps, BackfillRequest> = {
-  ...beginning('backfill.started', 'The backfill is running.', backfillRequestSchema),
-  ...ofSubscription('/backfill'),
-  operationId: 'backfill',
-  summary: 'Send earlier events to a subscription',
-  description:
-    'Sends the events of a window that did not go to the subscription, the oldest first, as new deliveries: because it was created later, was disabled, or did not ask ' +
-    'for their types. Events that its filter refuses are not sent. The events come from the journal (the latest 20,000 of the tenant for 24 hours, by default). It runs as a recovery does: it begins with one delivery per second, ' +
-    'doubles its rate every three seconds, pauses and can be cancelled, and one recovery or backfill of a subscription runs at a time. `…/backfill/preview` counts the events first. ' +
-    'The delivery id is that of every delivery of the event to this subscription, so a receiver recognises an event that it has. ' +
-    'The journal keeps the first 100 subscriptions of an event. If an event went to more, and this subscription existed then and is not among the 100, ' +
-    'the event is counted as `unknown` and not sent.',
-  failures: ['subscription-not-found', 'recovery-in-progress', 'journal-off'],
-  handle: async (request, deps) => beginRecovery(deps, request, await wantedBackfill(request, deps)),
-}
-
-async function wantedBackfill(
-  { caller, params: { id }, body }: RouteRequest<BackfillRequest>,
-  deps: RecoveryRouteDeps,
-): Promise<WantedRecovery> {
-  const subscription = await findSubscription(deps.subscriptions, caller, id)
-  if (!deps.journal.isOn) throw new AppError('journal-off')
-  // In a fixed order, so that equal requests compare as equal.
-  const eventTypes = coveredTypes(body.eventTypes ?? subscription.eventTypes)
-  return { subscription, kind: 'backfill', selection: { ...selectionOf(body), eventTypes } }
-}
-
-const previewBackfill: RouteOf<RecoveryRouteDeps, BackfillRequest> = {
-  ...counting(backfillRequestSchema),
-  ...ofSubscription('/backfill/preview'),
-  operationId: 'previewBackfill',
-  summary: 'Count the events that a backfill would send',
-  description: 'Takes the body of `…/backfill` and sends nothing.',
-  failures: ['subscription-not-found', 'journal-off'],
-  handle: async (request, deps) => preview(deps, await wantedBackfill(request, deps)),
-}
+const [backfill, previewBackfill] = routesOf(
+  'backfill',
+  '/backfill',
+  backfillRequestSchema,
+  {
+    operationId: 'backfill',
+    summary: 'Send earlier events to a subscription',
+    description:
+      'Sends the events of a window that did not go to the subscription, the oldest first, as new deliveries: because it was created later, was disabled, or did not ask ' +
+      'for their types. Events that its filter refuses are not sent. The events come from the journal (the latest 20,000 of the tenant for 24 hours, by default). It runs as a recovery does: it begins with one delivery per second, ' +
+      'doubles its rate every three seconds, pauses and can be cancelled, and one recovery or backfill of a subscription runs at a time. `…/backfill/preview` counts the events first. ' +
+      'The delivery id is that of every delivery of the event to this subscription, so a receiver recognises an event that it has. ' +
+      'The journal keeps the first 100 subscriptions of an event. If an event went to more, and this subscription existed then and is not among the 100, ' +
+      'the event is counted as `unknown` and not sent.',
+  },
+  { operationId: 'previewBackfill', summary: 'Count the events that a backfill would send' },
+)
 
 const listRecoveries: RouteOf<RecoveryRouteDeps> = {
   ...reads('deliveries'),

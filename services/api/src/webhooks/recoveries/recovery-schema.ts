@@ -10,44 +10,10 @@ import {
   momentOrNull,
   orNull,
   pageSchema,
-  type Schema,
   type ValueOf,
 } from '../../http/schema.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
 import { WAITING_FOR } from './pace.ts'
-import type { Recovery } from './recovery.ts'
-
-export type RecoveryView = ReturnType<typeof viewOf>
-
-/** @param parkedSince the number of deliveries of the subscription that were parked since the recovery began and still are */
-export function viewOf(recovery: Recovery, parkedSince: number) {
-  const { recoveryId, subscriptionId, kind, startedBy, selection, maxPerSecond, waitingFor, cancelledBecause } =
-    recovery
-  const { found, sent, skipped, failed, pace, startedAt, updatedAt, endedAt } = recovery
-  const isSending = recovery.state === 'running' && waitingFor === null
-  const state: (typeof STATES)[number] = recovery.state === 'running' && !isSending ? 'paused' : recovery.state
-  return {
-    recoveryId,
-    subscriptionId,
-    kind,
-    startedBy,
-    ...selection,
-    maxPerSecond,
-    state,
-    waitingFor,
-    cancelledBecause,
-    found,
-    sent,
-    skipped,
-    failed,
-    remaining: Math.max(0, found - sent - skipped - failed),
-    parkedSince,
-    perSecond: isSending ? pace.perSecond : 0,
-    startedAt,
-    updatedAt,
-    endedAt,
-  }
-}
 
 const STATES = ['running', 'paused', 'done', 'cancelled'] as const
 
@@ -66,9 +32,13 @@ const eventTypes = (description: string) =>
   }) as const
 
 const selection = {
-  from: momentOrNull('Only deliveries parked at this time or later. Omitted or null: no limit.'),
+  from: momentOrNull(
+    'Only deliveries parked at this time or later. Omitted or null: no limit.',
+    '2026-11-20T17:00:00.000Z',
+  ),
   to: momentOrNull(
     'Only deliveries parked before this time. Omitted or null: until now. Deliveries parked after the recovery began are never sent.',
+    null,
   ),
   reason: orNull(
     choice(
@@ -112,8 +82,6 @@ export const backfillRequestSchema = component('BackfillInput', {
   examples: [{ from: '2026-11-20T17:00:00Z', to: '2026-11-20T18:00:00Z' }],
 })
 
-export type BackfillRequest = ValueOf<typeof backfillRequestSchema>
-
 export const recoveryCountSchema = component('RecoveryCount', {
   type: 'object',
   description: 'The deliveries that a recovery or backfill would send.',
@@ -127,7 +95,7 @@ export const recoveryCountSchema = component('RecoveryCount', {
       0,
     ),
     oldest: momentOrNull('When the oldest of them was parked or journaled, in UTC.'),
-    newest: momentOrNull('When the newest of them was parked or journaled, in UTC.'),
+    newest: momentOrNull('When the newest of them was parked or journaled, in UTC.', '2026-11-20T19:12:44.020Z'),
   },
 })
 
@@ -196,11 +164,13 @@ export const recoverySchema = completeComponent(
         'The current rate in deliveries per second. It doubles every three seconds up to the limit; after a pause it begins at 1 again. 0 while it is paused or over.',
       examples: [16],
     },
-    startedAt: moment('When the recovery began, in UTC.'),
-    updatedAt: moment('When the recovery was last updated, in UTC.'),
-    endedAt: momentOrNull('When the recovery was done or cancelled, in UTC; null while it runs.'),
-  } satisfies Record<keyof RecoveryView, Schema>,
+    startedAt: moment('When the recovery began, in UTC.', '2026-11-20T19:30:00.000Z'),
+    updatedAt: moment('When the recovery was last updated, in UTC.', '2026-11-20T19:30:41.000Z'),
+    endedAt: momentOrNull('When the recovery was done or cancelled, in UTC; null while it runs.', null),
+  },
 )
+
+export type RecoveryView = ValueOf<typeof recoverySchema>
 
 export const recoveryListSchema = completeComponent('RecoveryList', 'The newest recoveries of a subscription.', {
   items: { type: 'array', description: 'The recoveries, the newest first.', items: recoverySchema },

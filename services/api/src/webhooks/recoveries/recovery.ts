@@ -1,17 +1,11 @@
-import type { DeliveryId, EventType, ParkedReason, RecoveryId, SubscriptionId } from '@switchhook/contracts'
+import type { DeliveryId, RecoveryId, SubscriptionId } from '@switchhook/contracts'
 import type { JournalId } from '@switchhook/store'
-import { firstPace, type Pace, type WaitingFor } from './pace.ts'
+import { described } from '../../http/schema.ts'
+import { firstPace, type Pace } from './pace.ts'
+import { type RecoveryView, recoverySchema } from './recovery-schema.ts'
 
-/** The parked deliveries that the client selected; of a backfill, the events of the journal. */
-export interface Selection {
-  /** ISO 8601: parked then or later; null: no limit. */
-  readonly from: string | null
-  /** ISO 8601: parked before then; null: until the recovery began. */
-  readonly to: string | null
-  readonly reason: ParkedReason | null
-  /** Null: all types. A backfill has those of its subscription at the beginning. */
-  readonly eventTypes: readonly EventType[] | null
-}
+/** The parked deliveries that the client selected; of a backfill, the events of the journal. Times are in UTC. */
+export type Selection = Pick<RecoveryView, 'from' | 'to' | 'reason' | 'eventTypes'>
 
 /** A delivery that a recovery sends. */
 export interface Item {
@@ -22,25 +16,13 @@ export interface Item {
   readonly journalId?: JournalId
 }
 
-/** A recovery as it is stored: everything that a replica needs to continue it. */
-export interface Recovery {
+/** A recovery as it is stored: everything that a replica needs to continue it. `recoverySchema` describes the other fields. */
+export interface Recovery
+  extends Omit<RecoveryView, keyof Selection | 'state' | 'remaining' | 'parkedSince' | 'perSecond'> {
   readonly recoveryId: RecoveryId
   readonly subscriptionId: SubscriptionId
-  readonly kind: 'recovery' | 'backfill'
-  /** One that the setting began sends no delivery that was sent again before. */
-  readonly startedBy: 'request' | 'recoverRejected'
   readonly selection: Selection
-  /** The client's limit; null: the limit of the installation. */
-  readonly maxPerSecond: number | null
-  readonly state: 'running' | 'done' | 'cancelled'
-  readonly waitingFor: WaitingFor | null
-  readonly cancelledBecause: 'requested' | 'subscription-deleted' | 'no-progress' | 'parked-again' | null
-  /** Items of the list at the beginning. */
-  readonly found: number
-  readonly sent: number
-  readonly skipped: number
-  /** Also those that have lost their body before the beginning. */
-  readonly failed: number
+  readonly state: Exclude<RecoveryView['state'], 'paused'>
   /** The cursor: every item of the list until then was taken. In µs since 1970. */
   readonly after: string
   /** The end of the list: deliveries that were parked later are not touched. In µs since 1970. */
@@ -58,12 +40,22 @@ export interface Recovery {
   readonly sample: (Item & { readonly sentAtMs: number }) | null
   /** The number of the step. A timer and a result are valid for one step only. */
   readonly step: number
-  /** This and the following times: ISO 8601, UTC. */
-  readonly startedAt: string
-  readonly updatedAt: string
-  /** When a delivery was last sent, skipped or failed, or the recovery began. */
+  /** When a delivery was last sent, skipped or failed, or the recovery began: ISO 8601, UTC. */
   readonly progressedAt: string
-  readonly endedAt: string | null
+}
+
+/** @param parkedSince the number of deliveries of the subscription that were parked since the recovery began and still are */
+export function viewOf(recovery: Recovery, parkedSince: number) {
+  const { state, waitingFor, selection, found, sent, skipped, failed, pace } = recovery
+  const isSending = state === 'running' && waitingFor === null
+  return described(recoverySchema, {
+    ...recovery,
+    ...selection,
+    state: state === 'running' && !isSending ? 'paused' : state,
+    remaining: Math.max(0, found - sent - skipped - failed),
+    parkedSince,
+    perSecond: isSending ? pace.perSecond : 0,
+  })
 }
 
 export interface RecoveryChange {

@@ -31,7 +31,7 @@ export const signingSchema = completeComponent(
       'signed',
     ),
     since: momentOrNull('When the current secret was created, in UTC; null if there is none.'),
-    previousValidUntil,
+    previousValidUntil: { ...previousValidUntil, examples: [null] },
   },
 )
 

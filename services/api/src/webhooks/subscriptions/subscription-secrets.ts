@@ -28,21 +28,19 @@ export async function resealSecrets({ config, subscriptions, vault, log, now }: 
   let lost = 0
   const resealText = (sealed: string, context: SealContext): string =>
     vault.isOfFirstKey(sealed) ? sealed : vault.seal(vault.open(sealed, context), context)
-  const resealHeaders = ({ tenant, id, headers = {} }: Subscription): Subscription['headers'] =>
-    Object.fromEntries(
-      Object.entries(headers).map(([name, value]) => [name, resealText(value, subscriptionHeader(tenant, id, name))]),
-    )
-  const reseal = (stored: Subscription): Subscription => {
-    const present = { ...stored, ...(stored.headers !== undefined && { headers: resealHeaders(stored) }) }
-    const { signing } = present
-    if (signing === undefined) return present
-    const context = subscriptionSecret(present.tenant, present.id)
-    // Expired secrets are dropped: the key that sealed them may be gone.
-    const former = formerSecretsAt(signing, nowMs).map(({ secret, until }) => ({
-      secret: resealText(secret, context),
-      until,
-    }))
-    return { ...present, signing: { ...signing, secret: resealText(signing.secret, context), former } }
+  function reseal({ headers, signing, ...present }: Subscription): Subscription {
+    const { tenant, id } = present
+    const ofHeader = ([name, sealed]: [string, string]) =>
+      [name, resealText(sealed, subscriptionHeader(tenant, id, name))] as const
+    const ofSecret = <Sealed extends { readonly secret: string }>(one: Sealed) => {
+      return { ...one, secret: resealText(one.secret, subscriptionSecret(tenant, id)) }
+    }
+    return {
+      ...present,
+      ...(headers && { headers: Object.fromEntries(Object.entries(headers).map(ofHeader)) }),
+      // Expired secrets are dropped: the key that sealed them may be gone.
+      ...(signing && { signing: { ...ofSecret(signing), former: formerSecretsAt(signing, nowMs).map(ofSecret) } }),
+    }
   }
   try {
     for (const tenant of tenantsOf(config)) {

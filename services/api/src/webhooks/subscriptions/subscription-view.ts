@@ -1,6 +1,7 @@
 import type { Subscription } from '@switchhook/contracts'
 import type { HeldCount, ParkedCount, Pulled } from '@switchhook/store'
 import { entityTagOf } from '../../http/entity-tag.ts'
+import { described } from '../../http/schema.ts'
 import { momentOf } from '../moment.ts'
 import type { Health } from '../stores.ts'
 import { healthViewOf } from './endpoint-health.ts'
@@ -8,6 +9,7 @@ import { warningsOf } from './filter-schema.ts'
 import { shownSettings } from './optional-settings.ts'
 import { shownHeaders } from './own-headers.ts'
 import { signingViewOf } from './signing-schema.ts'
+import { subscriptionSchema } from './subscription-schema.ts'
 
 /** The number of parked deliveries of a subscription, and how many of them may keep their body. */
 export type Parked = Pick<ParkedCount, 'count' | 'withoutBody' | 'dropped'> & { readonly limit: number }
@@ -25,17 +27,13 @@ export function viewOf(
   { pullers, lastAtMs, ...held }: HeldCount & Pulled,
   nowMs: number,
 ) {
-  const { id, mode = 'post', url, eventTypes, description, enabled, createdAt, signing } = subscription
-  return {
-    id,
+  const { mode = 'post', url, signing } = subscription
+  return described(subscriptionSchema, {
+    ...subscription,
     mode,
     url: mode === 'pull' ? null : url,
-    eventTypes,
-    description,
     ...shownSettings(subscription),
     headers: shownHeaders(subscription),
-    enabled,
-    createdAt,
     warnings: warningsOf(subscription),
     signing: signingViewOf(signing, nowMs),
     health: healthViewOf(health),
@@ -46,7 +44,7 @@ export function viewOf(
       since: new Date(sinceMs).toISOString(),
       lastAt: new Date(lastMs).toISOString(),
     })),
-  }
+  })
 }
 
 /** Covers what a client could overwrite, and the secret. Health and parked deliveries change with every delivery. */

@@ -31,15 +31,8 @@ export const receiverReportSchema = completeComponent('ReceiverReport', 'The fin
 })
 
 /** Turns a worker's observations of an endpoint into findings and advice. No I/O. */
-export function createReceiverReport({
-  plain,
-  duplicate,
-  forged,
-  stale,
-  sendsStrays,
-  isSigned,
-  deadlineMs,
-}: CheckFacts) {
+export function createReceiverReport(facts: CheckFacts) {
+  const { plain, duplicate, forged, stale, sendsStrays, isSigned, deadlineMs } = facts
   const isDelivered = plain.outcome === 'delivered'
   const answerFirst =
     `An attempt that takes longer than ${deadlineMs} ms times out and is retried. Put the delivery into a queue of your own, ` +

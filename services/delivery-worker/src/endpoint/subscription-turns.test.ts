@@ -7,7 +7,7 @@ import {
   type TurnLimits,
   turnsAt,
   turnsWithin,
-} from './turn-limit.ts'
+} from './subscription-turns.ts'
 
 const LIMITS: TurnLimits = { least: 10, most: 100, beyondLeast: 100 }
 const QUICK: PostResult = { durationMs: 20, isFailure: false }
