@@ -3,6 +3,7 @@ import {
   ALONE_HEADER,
   type Broker,
   backlogQueues,
+  type Consumer,
   createFinishedMembers,
   createPacker,
   eventPacketQueues,
@@ -22,26 +23,10 @@ import { FairTurns } from './fair-turns.ts'
 import { startQueueWatch } from './queue-watch.ts'
 import { TenantShares } from './tenant-shares.ts'
 
-/**
- * Events received and not acknowledged, for each that is being handled. In a burst most of them wait for the confirm of a
- * packet, so the window limits the events a second; with 512 events in all, `fanout.events` grew during a burst.
- */
-const WINDOW_DEPTH = 32
-/** The prefetch count of AMQP has 16 bits. */
-const MAX_WINDOW = 65_535
-/**
- * Longer than the confirm of a packet takes. In a burst, events of many packets end in any order; an acknowledgement for each
- * costs RabbitMQ half as much as the event itself.
- */
-const ACK_DELAY_MS = 100
-/** Packets that are received per backlog: the next one is there when one is finished. */
-const PACKETS_AT_ONCE = 2
 /** Of the concurrently handled events, those from backlogs. */
 const BACKLOG_PART = 0.5
-
 /** A packet of a backlog. Long enough to fill packets, also when many tenants burst at the same time. */
 const BACKLOG_PACKET = { maxMembers: 100, maxBytes: 256 * 1024, gatherMs: 25 }
-
 const AGE_EVERY_MS = 1_000
 /** Far below the broker's limit for unacknowledged messages (30 minutes). The events then go back into new packets. */
 const END_WAITS_EVERY_MS = 300_000
@@ -57,24 +42,20 @@ interface IntakeOptions extends Pick<Service<FanoutConfig>, 'config' | 'log'> {
 
 /** Consumes events and backlogs. Resolves once it consumes; the result stops it. */
 export async function openIntake(options: IntakeOptions): Promise<() => Promise<void>> {
-  const { config, broker, consume, eventShards, handle, meterDeferred, log } = options
+  const { config, broker, handle, meterDeferred } = options
   const { FANOUT_CONCURRENCY: concurrency, DELIVERY_SHARDS: deliveryShards } = config
   const shares = new TenantShares()
   const direct = new FairTurns<Line>(concurrency)
   const backlog = new FairTurns<number>(Math.ceil(concurrency * BACKLOG_PART), { isOpen: false })
 
   const firstAttempts = createFirstAttempts({ broker, shards: deliveryShards })
-  const backlogged = createFirstAttempts({
-    broker: {
-      publishDelivery: broker.publishBacklogged,
-      publishPacket: broker.publishBackloggedPacket,
-    },
-    shards: 1,
-  })
+  const { publishBacklogged: publishDelivery, publishBackloggedPacket: publishPacket } = broker
+  const backlogged = createFirstAttempts({ broker: { publishDelivery, publishPacket }, shards: 1 })
   const watch = startQueueWatch({ broker, deliveryShards, shares, direct, backlog, firstAttempts, backlogged })
-  const aging = setInterval(() => shares.age(), AGE_EVERY_MS)
-  const ending = setInterval(() => backlog.endWaits(), END_WAITS_EVERY_MS)
-  for (const timer of [aging, ending]) timer.unref()
+  const timers = [
+    setInterval(() => shares.age(), AGE_EVERY_MS).unref(),
+    setInterval(() => backlog.endWaits(), END_WAITS_EVERY_MS).unref(),
+  ]
 
   const publishDirect: Parameters<HandleEvent>[1] = (delivery) =>
     (shares.charge(delivery.tenant, 1) ? backlogged : firstAttempts).publish(delivery)
@@ -86,43 +67,69 @@ export async function openIntake(options: IntakeOptions): Promise<() => Promise<
     areDeliveriesLate: watch.areDeliveriesLate,
     deferred: meterDeferred(() => shares.deferredTenants()),
   })
+  async function handleBacklogged(single: SingleEvent, n: number): Promise<void> {
+    const event = parsePacked(single)
+    const deliveries = await handle(event, backlogged.publish)
+    shares.charge(event.tenant, deliveries)
+    backlog.charge(n, deliveries)
+  }
+  const consumers = await startConsuming(options, intake, backlog, handleBacklogged)
+  return async () => {
+    const drained = consumers.map((consumer) => consumer.drain())
+    backlog.stop()
+    await Promise.all(drained)
+    for (const timer of timers) clearInterval(timer)
+    await watch.stop()
+  }
+}
+
+/**
+ * Events received and not acknowledged, for each that is being handled. In a burst most of them wait for the confirm of a
+ * packet, so the window limits the events a second; with 512 events in all, `fanout.events` grew during a burst.
+ */
+const WINDOW_DEPTH = 32
+/** The prefetch count of AMQP has 16 bits. */
+const MAX_WINDOW = 65_535
+/**
+ * Longer than the confirm of a packet takes. In a burst, events of many packets end in any order; an acknowledgement for each
+ * costs RabbitMQ half as much as the event itself.
+ */
+const ACK_DELAY_MS = 100
+/** Packets that are received per backlog: the next one is there when one is finished. */
+const PACKETS_AT_ONCE = 2
+
+/** Consumes events, the packets of events, and the backlogs, whose members wait for a turn. */
+function startConsuming(
+  { config, broker, consume, eventShards, log }: IntakeOptions,
+  intake: ReturnType<typeof createIntake>,
+  backlog: FairTurns<number>,
+  handleBacklogged: (single: SingleEvent, n: number) => Promise<void>,
+): Promise<readonly Consumer[]> {
   const ofPackets = { finished: createFinishedMembers<SingleEvent>(), publishAlone: broker.publishAlone, log }
   const handlePacket = (packet: Packet<SingleEvent>): Promise<void> =>
     handleMembers(packet, {
       ...ofPackets,
       handle: async (single) => await intake({ event: parsePacked(single), content: single.content, isAlone: false }),
     })
-  const handleBacklogOf = (n: number): ((packet: Packet<SingleEvent>) => Promise<void>) => {
-    async function handleOne(single: SingleEvent): Promise<void> {
-      const event = parsePacked(single)
-      const deliveries = await handle(event, backlogged.publish)
-      shares.charge(event.tenant, deliveries)
-      backlog.charge(n, deliveries)
-    }
+  const handleBacklogOf = (n: number) => {
     const turns = {
       take: () => backlog.take(n),
       giveBack: () => backlog.giveBack(),
       putBack: (events: readonly SingleEvent[]) => broker.publishEventPacket(events, n),
     }
-    return (packet) => handleMembers(packet, { ...ofPackets, handle: handleOne, turns })
+    return (packet: Packet<SingleEvent>): Promise<void> =>
+      handleMembers(packet, { ...ofPackets, handle: (single) => handleBacklogged(single, n), turns })
   }
-  const eventsAtOnce = Math.min(MAX_WINDOW, Math.ceil((concurrency * WINDOW_DEPTH) / eventShards))
+  const eventsAtOnce = Math.min(MAX_WINDOW, Math.ceil((config.FANOUT_CONCURRENCY * WINDOW_DEPTH) / eventShards))
   // A packet has up to as many events as the window is deep.
-  const packetsAtOnce = Math.ceil(concurrency / eventShards)
-  const consumers = await Promise.all([
+  const packetsAtOnce = Math.ceil(config.FANOUT_CONCURRENCY / eventShards)
+  return Promise.all([
     ...eventQueues(eventShards).map((queue) => consume(queue, eventsAtOnce, parseReceivedEvent, intake, ACK_DELAY_MS)),
     ...eventPacketQueues(eventShards).map((queue) =>
       consume(queue, packetsAtOnce, openEventPacket, handlePacket, ACK_DELAY_MS),
     ),
     ...backlogQueues.map((queue, n) => consume(queue, PACKETS_AT_ONCE, openEventPacket, handleBacklogOf(n))),
   ])
-  return async () => {
-    const drained = consumers.map((consumer) => consumer.drain())
-    backlog.stop()
-    await Promise.all(drained)
-    for (const timer of [aging, ending]) clearInterval(timer)
-    await watch.stop()
-  }
 }
 
 type ReceivedEvent = ReturnType<typeof parseReceivedEvent>
