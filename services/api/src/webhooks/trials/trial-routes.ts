@@ -47,7 +47,7 @@ type TrialRouteDeps = Pick<
 
 type TrialBody = ValueOf<typeof trialSchema>
 
-const LOOK_EVERY_MS = 100
+const POLL_EVERY_MS = 100
 /** The lease outlives the wait by this much: the time that the broker may take to accept the request. */
 const LEASE_SLACK_MS = 30_000
 /** Concurrent checks of a tenant: fewer than one worker runs, so that one tenant cannot block the checks of others. */
@@ -68,7 +68,7 @@ async function factsOf(checks: TrialRouteDeps['checks'], checkId: string, untilM
       if ('refused' in result) throw new AppError(result.refused)
       return result
     }
-    await pause(LOOK_EVERY_MS)
+    await pause(POLL_EVERY_MS)
   }
   throw new AppError('check-unfinished')
 }
