@@ -32,7 +32,7 @@ beforeEach(async () => {
     log: recordingLog(),
     name: 'test',
     confirmTimeoutMs: CONFIRM_TIMEOUT_MS,
-    consumerTiming: { firstPauseMs: 20, longestPauseMs: 50, holdMs: 60_000, bugHoldMs: 5 },
+    consumerTiming: { firstPauseMs: 20, longestPauseMs: 50, retryForMs: 60_000, bugDelayMs: 5 },
   })
 })
 

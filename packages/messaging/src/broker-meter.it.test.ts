@@ -32,7 +32,7 @@ afterEach(async () => {
 })
 
 async function open(options: Partial<BrokerOptions> = {}): Promise<Broker> {
-  const timing = { firstPauseMs: 20, longestPauseMs: 50, holdMs: 60_000, bugHoldMs: 5 }
+  const timing = { firstPauseMs: 20, longestPauseMs: 50, retryForMs: 60_000, bugDelayMs: 5 }
   const common = { url: proxy.url, topology: serviceTopology([]), log: recordingLog(), name: 'test' }
   const meter: BrokerOptions['meter'] = (current) => createBrokerMeter(meters, current)
   const broker = await openBroker({ ...common, consumerTiming: timing, meter, ...options })

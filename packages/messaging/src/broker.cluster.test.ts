@@ -34,7 +34,7 @@ beforeEach(async () => {
     name: 'test',
     confirmTimeoutMs: 3_000,
     stuckAfterMs: 5_000,
-    consumerTiming: { firstPauseMs: 50, longestPauseMs: 500, holdMs: 60_000, bugHoldMs: 50 },
+    consumerTiming: { firstPauseMs: 50, longestPauseMs: 500, retryForMs: 60_000, bugDelayMs: 50 },
   })
 })
 

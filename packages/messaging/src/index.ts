@@ -1,6 +1,6 @@
 export { type Broker, openBroker } from './broker.ts'
 export { createBrokerMeter } from './broker-meter.ts'
-export { type ConsumeOptions, MAX_HOLD_MS } from './consuming/consume-options.ts'
+export { type ConsumeOptions, MAX_UNACKED_MS } from './consuming/consume-options.ts'
 export type { Consumer } from './consuming/consumer.ts'
 export type { IncomingMessage } from './message/message.ts'
 export { createFinishedMembers, createFinishedParts, handleMembers, runAll } from './packets/handle-members.ts'

@@ -12,7 +12,7 @@ export interface ConsumeOptions<T> {
   /**
    * Resolved: the message is acknowledged. Rejected with Unavailable: a dependency is down. If the dependencies answer all
    * the same, only this message waits; otherwise the consumer pauses. Then this message is retried, with the same content.
-   * Rejected with any other error: a bug; only this message is held for a moment and returned to the queue, whose delivery
+   * Rejected with any other error: a bug; only this message waits for a moment and is returned to the queue, whose delivery
    * limit finally moves it to quarantine.
    */
   readonly handle: (value: T) => Promise<void>
@@ -44,12 +44,12 @@ export const TIMING = {
   firstPauseMs: 1_000,
   longestPauseMs: 30_000,
   /**
-   * How long a failed message is held for a retry. Only its return counts towards the delivery limit, so an outage costs
-   * at most one delivery per hold. Must stay far below the broker's limit for unacknowledged messages (30 minutes).
+   * How long a failed message is kept for a retry. Only its return counts towards the delivery limit, so an outage costs
+   * at most one delivery per such time. Must stay far below the broker's limit for unacknowledged messages (30 minutes).
    */
-  holdMs: 300_000,
-  /** How long a message that hits a bug is held before its return, so that it does not loop. */
-  bugHoldMs: 1_000,
+  retryForMs: 300_000,
+  /** How long a message that hits a bug waits before its return, so that it does not loop. */
+  bugDelayMs: 1_000,
   /** The time limit of the broker's answer to a consume, cancel or check. After it, the channel is given up. */
   answerMs: 10_000,
   /**
@@ -63,6 +63,6 @@ export const TIMING = {
 
 /**
  * The longest time that a message stays unacknowledged because a dependency is down. It may enter its last pause just
- * before its hold ends, and that pause may last for another hold.
+ * before this time ends, and that pause may last as long again.
  */
-export const MAX_HOLD_MS = 2 * TIMING.holdMs + TIMING.answerMs
+export const MAX_UNACKED_MS = 2 * TIMING.retryForMs + TIMING.answerMs

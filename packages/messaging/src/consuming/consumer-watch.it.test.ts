@@ -92,7 +92,7 @@ test('a consumer that the broker lost is found missing on a queue without other 
 })
 
 test('a consumer is not missing when this process stalled during its checks', async () => {
-  const timing = { ...TIMING, firstPauseMs: 20, longestPauseMs: 50, holdMs: 60_000, bugHoldMs: 5, answerMs: 200 }
+  const timing = { ...TIMING, firstPauseMs: 20, longestPauseMs: 50, retryForMs: 60_000, bugDelayMs: 5, answerMs: 200 }
   const { consumer, session, failures, problems } = await consumeHere(timing)
   for (let n = 0; n < 3; n++) {
     const checking = consumer.check(session)
@@ -138,7 +138,7 @@ test('checks do not disturb a busy consumer', async () => {
     topology: serviceTopology([]),
     log,
     name: 'test',
-    consumerTiming: { firstPauseMs: 20, longestPauseMs: 50, holdMs: 60_000, bugHoldMs: 5, checkMs: 250 },
+    consumerTiming: { firstPauseMs: 20, longestPauseMs: 50, retryForMs: 60_000, bugDelayMs: 5, checkMs: 250 },
   })
   let handled = 0
   opened.push(broker)

@@ -23,7 +23,7 @@ interface Taken {
   readonly deliveryCount: unknown
 }
 
-const FAST: Partial<ConsumerTiming> = { firstPauseMs: 20, longestPauseMs: 50, holdMs: 60_000, bugHoldMs: 5 }
+const FAST: Partial<ConsumerTiming> = { firstPauseMs: 20, longestPauseMs: 50, retryForMs: 60_000, bugDelayMs: 5 }
 
 let server: TestBroker
 let proxy: TcpProxy
@@ -86,7 +86,7 @@ async function left(broker: Broker, consumer: Consumer): Promise<number> {
   return await observer.ready(Queue.fanoutEvents)
 }
 
-const TIMING = { firstPauseMs: 1, longestPauseMs: 5, holdMs: 60_000, bugHoldMs: 5 }
+const TIMING = { firstPauseMs: 1, longestPauseMs: 5, retryForMs: 60_000, bugDelayMs: 5 }
 
 test('a message is acknowledged when its handler resolves', async () => {
   const broker = await open()
@@ -161,7 +161,7 @@ describe('while a dependency is down', () => {
   })
 
   test('each failed retry makes the next pause longer', async () => {
-    const broker = await open({ firstPauseMs: 50, longestPauseMs: 200, holdMs: 60_000, bugHoldMs: 5 })
+    const broker = await open({ firstPauseMs: 50, longestPauseMs: 200, retryForMs: 60_000, bugDelayMs: 5 })
     const calls: number[] = []
     const consumer = await consume(broker, {
       handle: async () => {
@@ -177,7 +177,7 @@ describe('while a dependency is down', () => {
   })
 
   test('after the hold its messages return to the queue, once, for a replica that can handle them', async () => {
-    const [troubled, healthy] = [await open({ ...FAST, holdMs: 100, bugHoldMs: 5 }), await open()]
+    const [troubled, healthy] = [await open({ ...FAST, retryForMs: 100, bugDelayMs: 5 }), await open()]
     const full = Promise.withResolvers<void>()
     let failures = 0
     await publish(troubled, 3)
@@ -254,7 +254,7 @@ describe('while a dependency is down', () => {
 })
 
 test('a message that hits a bug is redelivered after a moment, and delays no other message', async () => {
-  const broker = await open({ ...TIMING, bugHoldMs: 300 })
+  const broker = await open({ ...TIMING, bugDelayMs: 300 })
   const poison = sampleEvent({ poison: true })
   const calls: number[] = []
   const handled: number[] = []
@@ -276,7 +276,7 @@ test('a message that hits a bug is redelivered after a moment, and delays no oth
 })
 
 test('a message that always hits a bug ends in quarantine, and the others are handled', async () => {
-  const broker = await open({ ...TIMING, bugHoldMs: 2 })
+  const broker = await open({ ...TIMING, bugDelayMs: 2 })
   const poison = sampleEvent({ poison: true })
   let attempts = 0
   const handled: PlatformEvent[] = []

@@ -59,7 +59,7 @@ const fakeMessage = (deliveryTag = 1, content = '{}'): ConsumeMessage =>
     properties: { headers: {} },
   }) as ConsumeMessage
 
-const FAST = { ...TIMING, firstPauseMs: 1, longestPauseMs: 5, holdMs: 60_000, bugHoldMs: 1, answerMs: 20 }
+const FAST = { ...TIMING, firstPauseMs: 1, longestPauseMs: 5, retryForMs: 60_000, bugDelayMs: 1, answerMs: 20 }
 const log = recordingLog()
 const opened: QueueConsumer<unknown>[] = []
 
@@ -331,7 +331,7 @@ test('a paused consumer does not consume, and isConsuming is false', async () =>
 })
 
 test('a pause returns its messages after the hold', async () => {
-  const consumer = create({ handle: away, recovered: () => new Promise(() => {}) }, { ...FAST, holdMs: 30 })
+  const consumer = create({ handle: away, recovered: () => new Promise(() => {}) }, { ...FAST, retryForMs: 30 })
   const session = fakeSession()
   await consumer.attach(session)
   session.receive(fakeMessage())
@@ -340,7 +340,7 @@ test('a pause returns its messages after the hold', async () => {
 })
 
 test('several short pauses do not hold a message for longer than one hold', async () => {
-  const consumer = create({ handle: away }, { ...FAST, holdMs: 30 })
+  const consumer = create({ handle: away }, { ...FAST, retryForMs: 30 })
   const session = fakeSession()
   await consumer.attach(session)
   session.receive(fakeMessage())

@@ -159,7 +159,7 @@ export class QueueConsumer<T> {
     const takenAt = performance.now()
     for (let waits = 0; ; waits++) {
       // Several short waits must not hold a message until the broker's consumer timeout closes the channel.
-      if (waits > 0 && performance.now() - takenAt >= this.#deps.timing.holdMs) return 'return'
+      if (waits > 0 && performance.now() - takenAt >= this.#deps.timing.retryForMs) return 'return'
       if (channel.isRetired() || !(this.#gate.isOpen() || (await this.#gate.pass()))) return 'return'
       try {
         await this.#parseAndHandle(message)
@@ -177,7 +177,7 @@ export class QueueConsumer<T> {
   async #fail(message: ConsumeMessage, error: unknown): Promise<Fate> {
     const { messageId } = toIncoming(message)
     this.#deps.log.error('message handling failed', { queue: this.#options.queue, messageId, error })
-    await sleep(this.#deps.timing.bugHoldMs, undefined, { signal: this.#draining.signal }).catch(() => {})
+    await sleep(this.#deps.timing.bugDelayMs, undefined, { signal: this.#draining.signal }).catch(() => {})
     return 'failed'
   }
 

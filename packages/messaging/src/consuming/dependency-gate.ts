@@ -78,9 +78,9 @@ export function createDependencyGate(deps: DependencyGateDeps) {
     meter.paused()
     log.warn('consuming paused', { queue, error: cause })
     const { promise: ended, resolve: end } = Promise.withResolvers<boolean>()
-    // oxlint-disable-next-line no-restricted-globals -- a hold: returning the messages is safe
-    const hold = setTimeout(() => end(false), timing.holdMs)
-    void ended.then(() => clearTimeout(hold))
+    // oxlint-disable-next-line no-restricted-globals -- a wait: returning the messages is safe
+    const timer = setTimeout(() => end(false), timing.retryForMs)
+    void ended.then(() => clearTimeout(timer))
     return {
       /** Resolves once the broker sends no more messages. */
       cancelled: unsubscribe(),

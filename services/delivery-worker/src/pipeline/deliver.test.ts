@@ -1,5 +1,5 @@
 import { type Attempt, type Delivery, type Outcome, Unavailable } from '@switchhook/contracts'
-import { MAX_HOLD_MS } from '@switchhook/messaging'
+import { MAX_UNACKED_MS } from '@switchhook/messaging'
 import { anAttempt } from '@switchhook/servicekit'
 import type { DeliveryRecord } from '@switchhook/store'
 import { aDelivery, eventually } from '@switchhook/testkit'
@@ -382,11 +382,11 @@ describe('deliver', () => {
     })
     const due = aDelivery()
     await expect(deliver(due)).rejects.toThrow('away')
-    nowMs = MAX_HOLD_MS
+    nowMs = MAX_UNACKED_MS
     await expect(deliver(due)).rejects.toThrow('away')
     expect(steps).toHaveLength(1)
     // By now another worker has the message, or has finished it.
-    nowMs = 2 * MAX_HOLD_MS + 1
+    nowMs = 2 * MAX_UNACKED_MS + 1
     isAway = false
     await deliver(due)
     expect(steps.filter((step) => step.startsWith('post'))).toHaveLength(2)

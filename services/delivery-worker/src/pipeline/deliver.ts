@@ -1,5 +1,5 @@
 import { type Delivery, messageIdentityOf, type ScheduleOf } from '@switchhook/contracts'
-import { MAX_HOLD_MS } from '@switchhook/messaging'
+import { MAX_UNACKED_MS } from '@switchhook/messaging'
 import type { Breaker } from '../endpoint/cooldown.ts'
 import type { Isolation, Source } from '../endpoint/isolate.ts'
 import { decide, decisionOnReceived } from '../policy/decide.ts'
@@ -132,7 +132,7 @@ function createCopies(nowMs: () => number) {
   const kept = new Map<string, { readonly last: Kept; readonly keptAtMs: number }>()
 
   /** Its message returned to the broker long ago. Another worker has it, or has finished it. */
-  const isLapsed = ({ keptAtMs }: { readonly keptAtMs: number }): boolean => nowMs() - keptAtMs > MAX_HOLD_MS
+  const isLapsed = ({ keptAtMs }: { readonly keptAtMs: number }): boolean => nowMs() - keptAtMs > MAX_UNACKED_MS
 
   function forgetOldest(): void {
     for (const [key, one] of kept) {
