@@ -63,6 +63,6 @@ export const TIMING = {
 
 /**
  * The longest time that a message stays unacknowledged because a dependency is down. It may enter its last pause just
- * before this time ends, and that pause may last as long again.
+ * before `retryForMs` ends, and that pause may last as long again.
  */
 export const MAX_UNACKED_MS = 2 * TIMING.retryForMs + TIMING.answerMs

@@ -1,7 +1,9 @@
+import { DELIVERY_STATES, factsOfState } from '@switchhook/contracts'
 import { eventually } from '@switchhook/testkit'
 import { bodyKey, logKey, recordKey, senderKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import type { DeliveryArchive } from './delivery-archive.ts'
+import { ledgerOf, recordText, viewOf } from './delivery-record.ts'
 import type { DeliveryStore } from './delivery-store.ts'
 import {
   acknowledged,
@@ -209,6 +211,19 @@ describe('redelivery', () => {
       expect(await begin('b')).toMatchObject({ kind: 'begun', record: { run: 3, attempt: 2 } })
     })
   })
+
+  test.each(DELIVERY_STATES)(
+    'a delivery that is %s can be begun with a body, unless an attempt is due',
+    async (state) => {
+      const delivery = deliveryOf()
+      const { deliveryId } = delivery
+      const view = viewOf(delivery, null, { state })
+      await redis[run]((commands) => commands.set(recordKey(deliveryId), recordText(ledgerOf(view), view)))
+      const sendable = { which: 'any', body: Buffer.from('{}') } as const
+      const { kind } = await store.beginRedelivery(deliveryId, { sender: 'a' }, sendable)
+      expect(kind).toBe(factsOfState(state).next === 'due' ? 'not-parked' : 'begun')
+    },
+  )
 
   test('a delivery that is unknown, not parked or without a body cannot be begun', async () => {
     const unknown = deliveryOf()
