@@ -82,7 +82,6 @@ export function createReconcile(deps: ReconcileDeps) {
   async function compare(session: PbxSession, list: () => Promise<ListInput>): Promise<void> {
     const { tenant, sessionId } = session.group
     await sessions.apply(tenant, sessionId, async () => lookedUp(session, await list()))
-    await sessions.report(tenant, sessionId)
   }
 
   async function compareDevices(): Promise<void> {
@@ -118,9 +117,9 @@ export function createReconcile(deps: ReconcileDeps) {
         // The list is older than this comparison, so only a new one proves that a channel is gone.
         const isMissing = stored.channels.some((channel) => isLive(channel) && !listed.has(channel.id))
         const list = async () => (isMissing ? inputFor(await freshCalls(ari), hasRestarted) : input)
-        await compare(stored, list).catch((error: unknown) =>
-          onError('a call could not be compared with Asterisk', error),
-        )
+        await compare(stored, list)
+          .then(() => sessions.report(session.tenant, session.sessionId))
+          .catch((error: unknown) => onError('a call could not be compared with Asterisk', error))
       }
       await removeLeftovers(found).catch((error: unknown) => onError('nothing was removed from Asterisk', error))
       await welcome(found)
@@ -129,8 +128,9 @@ export function createReconcile(deps: ReconcileDeps) {
     async one(name: SessionName): Promise<void> {
       const session = await sessions.find(name.tenant, name.sessionId)
       if (session === undefined) return
-      if (isFinished(session)) return sessions.report(name.tenant, name.sessionId)
-      await compare(session, async () => inputFor(await freshCalls(ari), false))
+      // First, because it does not need Asterisk. What the comparison finds is reported with it.
+      await sessions.report(name.tenant, name.sessionId)
+      if (!isFinished(session)) await compare(session, async () => inputFor(await freshCalls(ari), false))
     },
   }
 }

@@ -27,7 +27,7 @@ export interface Sighting {
 }
 
 /** Of the unacknowledged messages that the broker allows, those that are handled and whose acknowledgements wait. */
-const MAX_HELD = 0.25
+const MAX_DELAYED = 0.25
 
 /** How long the broker may take to close a channel that was given up, as a multiple of `answerMs`. */
 const ANSWERS_TO_ABANDON = 3
@@ -63,7 +63,7 @@ export class ConsumerChannel {
     this.#options = options
     this.#acks = createAckBatch(channel, options.concurrency, {
       delayMs: options.ackDelayMs,
-      most: options.concurrency * MAX_HELD,
+      most: options.concurrency * MAX_DELAYED,
     })
     channel.on('error', session.fail)
     channel.on('close', () => {

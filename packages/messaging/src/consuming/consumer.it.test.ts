@@ -176,7 +176,7 @@ describe('while a dependency is down', () => {
     expect(await left(broker, consumer)).toBe(0)
   })
 
-  test('after the hold its messages return to the queue, once, for a replica that can handle them', async () => {
+  test('after the time for retries its messages return to the queue, once, for a replica that can handle them', async () => {
     const [troubled, healthy] = [await open({ ...FAST, retryForMs: 100, bugDelayMs: 5 }), await open()]
     const full = Promise.withResolvers<void>()
     let failures = 0

@@ -330,7 +330,7 @@ test('a paused consumer does not consume, and isConsuming is false', async () =>
   expect(session.failures).toEqual([])
 })
 
-test('a pause returns its messages after the hold', async () => {
+test('a pause returns its messages after the time for retries', async () => {
   const consumer = create({ handle: away, recovered: () => new Promise(() => {}) }, { ...FAST, retryForMs: 30 })
   const session = fakeSession()
   await consumer.attach(session)
@@ -339,7 +339,7 @@ test('a pause returns its messages after the hold', async () => {
   expect(consumer.isPaused()).toBe(true)
 })
 
-test('several short pauses do not hold a message for longer than one hold', async () => {
+test('several short pauses do not keep a message for longer than one time for retries', async () => {
   const consumer = create({ handle: away }, { ...FAST, retryForMs: 30 })
   const session = fakeSession()
   await consumer.attach(session)

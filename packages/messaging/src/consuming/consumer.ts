@@ -158,7 +158,7 @@ export class QueueConsumer<T> {
   async #process(message: ConsumeMessage, channel: ConsumerChannel): Promise<Fate> {
     const takenAt = performance.now()
     for (let waits = 0; ; waits++) {
-      // Several short waits must not hold a message until the broker's consumer timeout closes the channel.
+      // Several short waits must not keep a message until the broker's consumer timeout closes the channel.
       if (waits > 0 && performance.now() - takenAt >= this.#deps.timing.retryForMs) return 'return'
       if (channel.isRetired() || !(this.#gate.isOpen() || (await this.#gate.pass()))) return 'return'
       try {

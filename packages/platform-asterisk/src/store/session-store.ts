@@ -19,7 +19,7 @@ const KEPT_MS = 24 * 60 * 60_000
 const KEPT_FOREVER = 0
 /** A finished session is kept for late commands. */
 const KEPT_AFTER_MS = 15 * 60_000
-/** After this time another replica completes the step of a dead one. */
+/** After this time another replica completes the step of a dead one, and a missing report is repeated. */
 const CHECK_AFTER_MS = 5_000
 const PREFIX = 'asterisk:'
 

@@ -1,6 +1,6 @@
 import { RealTimeMemory } from '@switchhook/conformance'
 import { CallState, newCallId, newCommandId, Unavailable } from '@switchhook/contracts'
-import { PlatformUnavailable } from '@switchhook/platform'
+import { PlatformUnavailable, type Surroundings } from '@switchhook/platform'
 import { eventually } from '@switchhook/testkit'
 import type { SessionName } from '../ari/channel-mark.ts'
 import type { Action } from '../session/action.ts'
@@ -25,6 +25,7 @@ let carriedOut: Action['kind'][]
 let answerTo: (action: Action) => Input | undefined
 let unsettled: SessionName[]
 let errors: string[]
+let listener: ReturnType<Surroundings['listener']>
 /** The parties who were reported as connected. */
 let connected: string[]
 let callId: ReturnType<typeof newCallId>
@@ -37,6 +38,7 @@ beforeEach(() => {
   answerTo = () => undefined
   unsettled = []
   errors = []
+  listener = undefined
   connected = []
   callId = newCallId()
   sessions = createSessions({
@@ -52,7 +54,7 @@ beforeEach(() => {
       carriedOut.push(action.kind)
       return answerTo(action)
     },
-    listener: () => undefined,
+    listener: () => listener,
     liveCalls: async () => [],
     onError: (message) => void errors.push(message),
     onUnsettled: (session) => void unsettled.push(session),
@@ -174,4 +176,11 @@ test('a phone that cannot be told how its transfer ended does not delay the part
   expect(carriedOut).toEqual(['transfer-progress', 'drop', 'move', 'drop-bridge'])
   expect(unsettled).toEqual([])
   expect(errors).toEqual(['an action on a call failed'])
+})
+
+test('a call that could not be reported is soon reported again', async () => {
+  listener = { legs: () => Promise.reject(noAnswer), device: async () => {} }
+  await dial()
+  expect(unsettled).toEqual([{ tenant, sessionId: callId }])
+  expect(errors).toEqual(['a call could not be reported, will try again'])
 })

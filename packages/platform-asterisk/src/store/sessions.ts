@@ -23,7 +23,7 @@ import type { Loaded, SessionStore } from './session-store.ts'
 export interface SessionsDeps extends Surroundings {
   readonly store: SessionStore
   readonly carryOut: (session: SessionName, action: Action) => Promise<Input | undefined>
-  /** An action of a step failed, so the session must be compared with Asterisk. */
+  /** An action of a step failed, or its report, so the session must soon be reported again and compared with Asterisk. */
   readonly onUnsettled: (session: SessionName) => void
   /** A step has connected this leg (`connectedBy`). */
   readonly onConnected: (leg: ConnectedLeg) => void
@@ -64,9 +64,10 @@ export function createSessions(deps: SessionsDeps) {
           const input = await (TO_PHONES.includes(action.kind) ? done.catch(report) : done)
           if (input !== undefined) inputs.push(input)
         }
-        await reporter
-          .send(next.session)
-          .catch((error: unknown) => onError('a call could not be reported, will try again', error))
+        await reporter.send(next.session).catch((error: unknown) => {
+          onError('a call could not be reported, will try again', error)
+          deps.onUnsettled({ tenant, sessionId })
+        })
         const input = inputs.shift()
         next = input && (await applyOne(tenant, sessionId, input))
       }

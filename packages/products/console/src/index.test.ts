@@ -15,9 +15,9 @@ test('a console that was not built is absent', () => {
   expect(loadConsole(folder)).toBeUndefined()
 })
 
-test('the page is read, and its files are found', () => {
+test('the page is read, and its files are found; files of an unknown type are left out', () => {
   mkdirSync(join(folder, 'assets'))
   writeFileSync(join(folder, 'index.html'), 'page')
-  writeFileSync(join(folder, 'assets/a.js'), '')
+  for (const name of ['a.js', 'a.js.gz', 'a.map']) writeFileSync(join(folder, 'assets', name), '')
   expect(loadConsole(folder)).toEqual({ page: 'page', assets: new Map([['a.js', join(folder, 'assets/a.js')]]) })
 })

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** The built console. */
@@ -13,10 +13,12 @@ export interface ConsoleFiles {
 /** `dist/app` is reached by the same relative path from `src` and from `dist`. */
 const BUILT = fileURLToPath(new URL('../dist/app', import.meta.url))
 
+const TYPES = new Set(['.js', '.css', '.svg'])
+
 /** Finds the files that `make console` built. Returns undefined if there are none. */
 export function loadConsole(folder: string = BUILT): ConsoleFiles | undefined {
   const [page, assets] = [join(folder, 'index.html'), join(folder, 'assets')]
   if (!existsSync(page) || !existsSync(assets)) return undefined
-  const paths = readdirSync(assets).map((name) => [name, join(assets, name)] as const)
-  return { page: readFileSync(page, 'utf8'), assets: new Map(paths) }
+  const names = readdirSync(assets).filter((name) => TYPES.has(extname(name)))
+  return { page: readFileSync(page, 'utf8'), assets: new Map(names.map((name) => [name, join(assets, name)])) }
 }

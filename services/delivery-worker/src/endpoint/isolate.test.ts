@@ -410,6 +410,27 @@ test('when the worker stops, deliveries without a turn do not wait, and those in
   await first
 })
 
+test.each<[Source, Need]>([
+  ['due', 'probe'],
+  ['lane', 'probe'],
+  ['due', 'nothing'],
+  ['lane', 'nothing'],
+])('when the worker stops, a delivery from %s that needs %s goes on without a turn', async (source, need) => {
+  const { due, fromLane, stop, inFlight, aside } = aWorld(1, {
+    needOf: ({ attempt }) => (attempt === 0 ? 'turn' : need),
+    look: async ({ attempt }) => attempt === 0 || need === 'probe',
+  })
+  const first = due(deliveryTo(slow))
+  await idle()
+  stop()
+  const second = (source === 'due' ? due : fromLane)(deliveryTo(slow, 1))
+  await idle()
+  expect(inFlight).toHaveLength(need === 'probe' ? 2 : 1)
+  while (inFlight.length > 0) inFlight[0]?.end()
+  await Promise.all([first, second])
+  expect(aside).toEqual([])
+})
+
 test('in any order of arrivals and ends, no subscription exceeds its cap and no delivery is forgotten', async () => {
   const move = fc.oneof(
     fc.record({ kind: fc.constantFrom('due', 'lane'), who: fc.constantFrom(slow, other), attempt: fc.nat({ max: 2 }) }),

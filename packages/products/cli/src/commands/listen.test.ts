@@ -1,4 +1,4 @@
-import { targetOf } from '../commands/listen.ts'
+import { targetOf } from './listen.ts'
 
 test.each([
   ['3000', 'http://localhost:3000/'],

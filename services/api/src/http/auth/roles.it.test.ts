@@ -60,7 +60,6 @@ test('a caller reads its tenant, its roles and the features', async () => {
     subject: 'a person, operator',
     clientId: 'console',
     roles: ['viewer', 'operator'],
-    // The console is there if it has been built.
     features: { journal: true, simulator: true },
   })
   expect(await me(around.bearer('globex'))).toMatchObject({

@@ -31,6 +31,23 @@ const ANSWERS: Readonly<Record<string, object>> = {
     perSecond: 0,
     endedAt: '2026-11-20T19:30:42.000Z',
   },
+  'checkReceiver 200': {
+    verdict: 'needs-work',
+    findings: [
+      { check: 'delivery', result: 'passed', seen: 'Status 204 after 31 ms.', advice: null },
+      { check: 'speed', result: 'passed', seen: 'Status 204 after 31 ms.', advice: null },
+      { check: 'duplicate', result: 'passed', seen: 'Status 204 after 30 ms.', advice: null },
+      {
+        check: 'forged-signature',
+        result: 'failed',
+        seen: 'Status 204 after 29 ms.',
+        advice:
+          'Anyone who knows the url can send you this. Verify webhook-signature before you trust a body, and answer 401 if it does not match.',
+      },
+      { check: 'stale-timestamp', result: 'passed', seen: 'Status 401 after 28 ms.', advice: null },
+      { check: 'kept-connection', result: 'passed', seen: 'Each answer was that to its request.', advice: null },
+    ],
+  },
   'answer 202': command('answer'),
   'hangup 202': command('hangup'),
   'hold 202': command('hold'),

@@ -1,4 +1,5 @@
 import {
+  type Attempt,
   DELIVERY_STATES,
   type Envelope,
   EVENT_TYPES,
@@ -138,12 +139,16 @@ export const deliverySchema = completeComponent(
 
 export const deliveryPageSchema = pageSchema('DeliveryPage', 'A page of deliveries.', deliverySummarySchema)
 
+/** A newer worker may store further fields. Absent ones are undefined, and so left out of the answer. */
+export const attemptView = (attempt: Attempt): Attempt => described(attemptSchema, attempt as Required<Attempt>)
+
 export const summaryOf = (record: ListedDelivery) =>
   described(deliverySummarySchema, {
     ...record,
     // null: of a pull subscription, or unknown because the subscription was deleted before the first attempt was finished.
     url: record.url || null,
     test: record.trial !== undefined,
+    attempts: record.attempts.map(attemptView),
   })
 
 /** One delivery in full, with its envelope. The envelope is stored when the delivery is first parked, and null before. */

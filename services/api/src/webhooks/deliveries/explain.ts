@@ -1,6 +1,7 @@
 import { type Attempt, filteredFields } from '@switchhook/contracts'
 import type { ListedDelivery } from '@switchhook/store'
 import { momentOf } from '../moment.ts'
+import { attemptView } from './delivery-schema.ts'
 import {
   attemptSentence,
   coolingSentence,
@@ -51,7 +52,7 @@ export function explain(facts: Facts) {
     explanation: delivery?.trial === undefined ? sentence : `Test delivery. ${sentence}`,
     deliveryId: delivery !== undefined || wasMatched(facts) ? facts.deliveryId : null,
     attemptCount: delivery?.attempt ?? 0,
-    lastAttempt,
+    lastAttempt: lastAttempt && attemptView(lastAttempt),
     deliveredAt: verdict === 'delivered' ? endOf(lastAttempt) : null,
     nextAttemptAt: delivery?.nextAttemptAt ?? null,
     coolingUntil: verdict === 'cooling-down' ? momentOf(facts.health.openUntilMs) : null,

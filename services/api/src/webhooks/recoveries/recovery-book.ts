@@ -5,7 +5,7 @@ import { type BreakerStore, createListCursor, type PageQuery, type ParkedWindow 
 import type { State } from '../../state/state.ts'
 import type { Transact, Writing } from '../../state/transact.ts'
 import type { WebhookParts } from '../stores.ts'
-import { cancelled, type Recovery, type RecoveryChange, type RecoveryRequested } from './recovery.ts'
+import { cancelled, type Recovery, type RecoveryChange, type RecoveryRequested, type Selection } from './recovery.ts'
 import type { RecoveryMeter } from './recovery-meter.ts'
 
 export interface RecoveriesDeps extends Pick<WebhookParts, 'rejections' | 'deliveries' | 'journal' | 'now' | 'log'> {
@@ -87,11 +87,10 @@ export function createRecoveryBook({ store, rejections, meter, now }: Recoveries
     // Only the newest can be running, because none begins before the previous one has ended.
     const newest = newestId && (await find(tenant, newestId))
     if (newest?.state !== 'running') return undefined
-    const asked = partsOf(request)
-    const others = Object.entries(partsOf(newest)).filter(([name, value]) => value !== asked[name])
-    if (others.length === 0) return newest
+    const difference = differenceOf(newest, request)
+    if (difference === undefined) return newest
     throw new AppError('recovery-in-progress', {
-      detail: `Recovery ${newest.recoveryId} is running with ${others.map((part) => part.join(': ')).join(', ')}. Cancel it or wait for its end, then repeat the request, with a new Idempotency-Key if you sent one.`,
+      detail: `Recovery ${newest.recoveryId} is running with ${difference}. Cancel it or wait for its end, then repeat the request, with a new Idempotency-Key if you sent one.`,
     })
   }
 
@@ -167,16 +166,16 @@ export function createRecoveryBook({ store, rejections, meter, now }: Recoveries
   }
 }
 
-/** What two requests for the same recovery have in common. */
-const partsOf = ({
-  kind,
-  startedBy,
-  selection,
-  maxPerSecond,
-}: RecoveryRequested): Readonly<Record<string, unknown>> => ({
-  kind,
-  startedBy,
-  ...selection,
-  eventTypes: selection.eventTypes?.toSorted().join() ?? null,
-  maxPerSecond,
-})
+/** How a running recovery differs from the request; undefined if it does not. */
+function differenceOf({ kind, startedBy, selection, maxPerSecond }: Recovery, asked: RecoveryRequested) {
+  const { from, to, reason, eventTypes } = selection
+  if (kind !== asked.kind) return kind === 'backfill' ? 'events of the journal' : 'parked deliveries'
+  if (startedBy !== asked.startedBy) return 'deliveries that the endpoint had rejected (recoverRejected)'
+  if (from !== asked.selection.from || to !== asked.selection.to) return 'another window (from, to)'
+  if (reason !== asked.selection.reason) return 'another reason'
+  if (typesText(eventTypes) !== typesText(asked.selection.eventTypes)) return 'other eventTypes'
+  if (maxPerSecond !== asked.maxPerSecond) return `maxPerSecond ${maxPerSecond ?? 'of the installation'}`
+  return undefined
+}
+
+const typesText = (eventTypes: Selection['eventTypes']): string => (eventTypes ?? []).toSorted().join()

@@ -20,7 +20,7 @@ export function stopsFirstAttempts(
 
 /**
  * Resolves once no delivery worker holds a lease on an older state of the subscription, so that no first attempt relies on
- * it any more (ADR 0031). The worker withdraws queued first attempts in its `policy/admit.ts`.
+ * it any more (ADR 0031). The worker withdraws queued first attempts in its `endpoint/admit.ts`.
  * @param storedAtMs monotonic time of the store's answer
  */
 export async function firstAttemptsStopped(storedAtMs: number): Promise<void> {

@@ -69,13 +69,16 @@ export interface Endpoints {
   readonly isComplete: boolean
 }
 
-async function readFirst<T>(most: number, list: AsyncIterable<T>) {
-  const items: T[] = []
-  for await (const item of list) {
-    if (items.length === most) return { items, isComplete: false }
-    items.push(item)
-  }
-  return { items, isComplete: true }
+/** Reads pages until there are `most` items or no more. */
+async function readFirst<P extends Page>(most: number, list: (query: object) => Pages<P>) {
+  const items: P['items'][number][] = []
+  let cursor: string | undefined
+  do {
+    const page = await list({ limit: PAGE_SIZE, ...(cursor && { cursor }) }).page()
+    items.push(...page.items)
+    cursor = page.nextCursor ?? undefined
+  } while (cursor !== undefined && items.length < most)
+  return { items, isComplete: cursor === undefined }
 }
 
 /** @param most how many endpoints to read; the more there are, the less often they are read again */
@@ -83,7 +86,7 @@ export const endpointsQuery = (most: number) =>
   queryOptions({
     queryKey: ['delivery', 'summary', most],
     queryFn: ({ signal }): Promise<Endpoints> =>
-      readFirst(most, client.subscriptions.summary({ limit: PAGE_SIZE }, { signal })),
+      readFirst(most, (query) => client.subscriptions.summary(query, { signal })),
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS * Math.ceil(most / FIRST_ENDPOINTS),
   })
@@ -154,7 +157,7 @@ export const auditQuery = (filters: Filters) => pages('setup', 'audit', filters,
 const FIRST_AGENTS = 2_000
 export const agentsQuery = queryOptions({
   queryKey: ['voice', 'agents'],
-  queryFn: ({ signal }) => readFirst(FIRST_AGENTS, client.agents.list({ limit: PAGE_SIZE }, { signal })),
+  queryFn: ({ signal }) => readFirst(FIRST_AGENTS, (query) => client.agents.list(query, { signal })),
   refetchInterval: REFRESH_MS,
 })
 export const callsQuery = (filters: Filters) => pages('voice', 'calls', filters, client.calls.list)

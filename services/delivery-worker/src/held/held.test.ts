@@ -1,0 +1,24 @@
+import { startLooks } from './held.ts'
+
+beforeEach(() => void jest.useFakeTimers())
+afterEach(() => void jest.useRealTimers())
+
+test('an outage of Redis is logged once, and the looks go on', async () => {
+  let asked = 0
+  const away = (): never => {
+    asked += 1
+    throw new Error('Redis cannot be reached')
+  }
+  const warned: string[] = []
+  const looks = startLooks({
+    redis: new Proxy({}, { get: () => away }),
+    held: { limits: { ended: async () => {} } },
+    notices: {},
+    broker: {},
+    clocks: { now: Date.now },
+    log: { warn: (message: string) => void warned.push(message) },
+  } as unknown as Parameters<typeof startLooks>[0])
+  await jest.advanceTimersByTimeAsync(3_500)
+  expect([asked, warned]).toEqual([3, ['due looks at held deliveries cannot be read; retrying']])
+  await looks.stop()
+})
