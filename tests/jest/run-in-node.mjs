@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
 import { ModernFakeTimers } from '@jest/fake-timers'
 import circus from 'jest-circus/runner'
 import { ModuleMocker } from 'jest-mock'
+import { hasFakeTimers } from './fake-timers.mjs'
 import { importCopy } from './sources.mjs'
 
 const require = createRequire(import.meta.url)
@@ -25,13 +25,11 @@ const node = {
   leaveTestCode() {},
 }
 
-/** A module can keep a timer from one file to the next, and a fake one would never fire there. */
-const hasFakeTimers = (path) => readFileSync(path, 'utf8').includes('jest.useFakeTimers(')
-
 /**
- * Runs a test file as Node runs any module. The files of one process share its globals and modules; a file with fake timers
- * gets its own copy of our modules. Jest would give each file a context, in which it loads and compiles all modules again:
- * that took a quarter of the processor time of its processes.
+ * Runs a test file as Node runs any module. The files of one process share its globals and modules. A file with fake timers
+ * gets its own copy of our modules, because a fake timer that a module keeps would never fire in the next file. Jest would
+ * give each file a context, in which it loads and compiles all modules again: that took a quarter of the processor time of
+ * its processes.
  * See `testRunner`, https://jestjs.io/docs/configuration#testrunner-string
  */
 export default async function runInNode(globalConfig, config, _environment, _runtime, path, sendMessageToJest) {
@@ -56,9 +54,6 @@ export default async function runInNode(globalConfig, config, _environment, _run
     )
   } finally {
     timers.useRealTimers()
-    // What still waited in our own modules may have set its next timer with the fake clock: all deadlines would stand still.
-    // oxlint-disable-next-line no-restricted-imports -- this is no package
-    if (hasCopy) (await import('../../packages/runtime/src/shared-wake.ts')).atSharedWake(() => {})
     mocker.restoreAllMocks()
     for (const name of Object.keys(process.env)) if (!(name in variables)) delete process.env[name]
     Object.assign(process.env, variables)

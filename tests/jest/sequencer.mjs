@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs'
+import { hasFakeTimers } from './fake-timers.mjs'
 
 function largestFirst(tests) {
   const sizes = new Map(tests.map((test) => [test, statSync(test.path).size]))
@@ -11,8 +12,15 @@ function largestFirst(tests) {
  * See `testSequencer`, https://jestjs.io/docs/configuration#testsequencer-string
  */
 export default class Sequencer {
+  /**
+   * Files with fake timers come first. What an earlier file left running in our modules would set its next timer with the fake
+   * clock, and wait for ever: all deadlines of the process would stand still.
+   */
   sort(tests) {
-    return largestFirst([...tests])
+    const { fake = [], real = [] } = Object.groupBy(largestFirst([...tests]), ({ path }) =>
+      hasFakeTimers(path) ? 'fake' : 'real',
+    )
+    return [...fake, ...real]
   }
 
   shard(tests, { shardIndex, shardCount }) {
