@@ -85,11 +85,12 @@ test('after the answer to a change of the filter, no first attempt is sent that 
   const wanted = (states: number[]) => ({ 'call.status': { agentUri: [agentUri], state: states } })
   const subscription = await subscribe('/changed', wanted([2, 7]))
   // A slow endpoint, so that deliveries wait for their turn while the filter changes.
-  receiver.answer('/changed', { delayMs: 300 })
-  await Promise.all(Array.from({ length: 120 }, () => happen(agentUri, 2)))
-  await receiver.waitFor(1, '/changed')
+  receiver.answer('/changed', { delayMs: 500 })
+  const happening = Promise.all(Array.from({ length: 120 }, () => happen(agentUri, 2)))
+  await receiver.waitFor(1, '/changed', PATIENT)
   await acme.api.subscriptions.change(subscription.id, { filter: wanted([7]) })
   const answeredAt = Date.now()
+  await happening
   await happen(agentUri, 7)
   await eventually(() => expect(statesAt('/changed')).toContain(7), PATIENT)
   // On a busy machine some attempts time out, and their retries keep their schedule.
