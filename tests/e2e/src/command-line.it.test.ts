@@ -186,7 +186,7 @@ test('a profile is for its user alone, its token serves further commands, and no
 test('commands that run side by side renew their token once, also after one that was killed while it did', async () => {
   server.answer('/token', [
     json({ access_token: 'old', token_type: 'Bearer', expires_in: 1 }),
-    json({ access_token: 'new', token_type: 'Bearer', expires_in: 3_600 }),
+    { ...json({ access_token: 'new', token_type: 'Bearer', expires_in: 3_600 }), delayMs: 400 },
   ])
   server.answer('/api/v1/me', json(ME))
   server.answer('/api/v1/voice/agents', json({ items: [], nextCursor: null }))

@@ -57,7 +57,7 @@ export const Queue = {
   deliveryBacklog: 'delivery.backlog',
   /** The first shard of packets: first attempts that share a message. Workers consume it like `delivery.due`. */
   deliveryPackets: 'delivery.packets',
-  /** Packets of what `delivery.backlog` is for. Named like a shard of packets, so that what counts those counts these. */
+  /** Packets of what `delivery.backlog` is for. Named like a shard of packets, so that it is counted as one. */
   backlogPackets: 'delivery.packets.backlog',
   /** Requests for a test POST to an endpoint. A separate queue, because the rules of deliveries do not apply to them. */
   receiverChecks: 'delivery.checks',

@@ -1,4 +1,4 @@
-import { type Delivery, Unavailable } from '@switchhook/contracts'
+import { type Delivery, newToken, Unavailable } from '@switchhook/contracts'
 import fc from 'fast-check'
 import { bodyKey, ledgerKey, parkedKey, recordKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
@@ -31,6 +31,17 @@ let redis: Redis
 useDeliveries((opened) => {
   fixture = opened
   ;({ store, redis } = fixture)
+})
+
+test('what is parked or held in a Redis of another installation is not accepted', async () => {
+  const foreign = new Unavailable('redis', 'Redis holds another installation')
+  const other = createDeliveryStore(redis, retention, undefined, () => Promise.reject(foreign))
+  const delivery = deliveryOf()
+  await expect(other.park(delivery, null, 'exhausted')).rejects.toBe(foreign)
+  const next = { token: newToken(), postponed: 0 }
+  const held = { state: 'held', slot: 0, next, dueInMs: 0, lookInMs: 60_000 } as const
+  await expect(other.hold(deliveryOf(), null, held)).rejects.toBe(foreign)
+  await expect(other.settle(delivery, failed(delivery), acknowledged)).resolves.toBeDefined()
 })
 
 describe('the ledger', () => {

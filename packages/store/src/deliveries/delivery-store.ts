@@ -1,6 +1,7 @@
 import type { Attempt, Delivery, ParkedCause, ParkedReason } from '@switchhook/contracts'
 import { type Endpoint, heldMessageKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
+import { oncePerTick } from '../redis/shared-reads.ts'
 import { type Continuation, type MessageIdentity, viewOf } from './delivery-record.ts'
 import { createHeldList, type HeldExcess } from './held-list.ts'
 import { createHeldLooks } from './held-looks.ts'
@@ -45,6 +46,8 @@ export function createDeliveryStore(
   const parkedList = createParkedList(redis, retention, limits)
   const heldList = createHeldList(redis, createHeldLooks(redis), retention.parkedRetentionMs, limits)
   const { write, ...ledger } = createLedger(redis, retention, parkedList.remove)
+  /** Redis has the only copy of what is parked or held: it must be the Redis of the message. After the write, so that it counts. */
+  const verified = oncePerTick<'installation', void>(async () => [await verify()])
 
   return {
     ...ledger,
@@ -67,7 +70,9 @@ export function createDeliveryStore(
       // the settled message again, and `listAgain` follows.
       if (kind === 'already') return { kind }
       const lookAfterMs = (isFirst: boolean): number => (isFirst ? firstLookMs(lookInMs) : lookInMs)
-      return { kind, excess: await heldList.add(continued, { dueAtMs, isKnown: false, lookInMs: lookAfterMs }) }
+      const excess = await heldList.add(continued, { dueAtMs, isKnown: false, lookInMs: lookAfterMs })
+      await verified('installation')
+      return { kind, excess }
     },
     /** Lists a held delivery again, if a worker died before it was listed. For messages that are settled. */
     async listAgain(message: Pick<MessageIdentity, 'deliveryId'> & Endpoint): Promise<readonly HeldExcess[]> {
@@ -90,7 +95,7 @@ export function createDeliveryStore(
       const isParked = kind === 'written' || (found?.state === 'parked' && found.run === delivery.run)
       if (!isParked) await parkedList.remove(delivery)
       await parkedList.cut(delivery, added)
-      await verify()
+      await verified('installation')
       return { kind }
     },
   }

@@ -27,7 +27,7 @@ export type Outbox = ReturnType<typeof createOutbox>
 
 /**
  * Events between their commit and the broker's confirm. Several relays may share the outbox. Each event is claimed at least
- * once, and by one relay at a time as long as that relay runs.
+ * once. Another relay claims it again if it was not marked as sent in time.
  */
 export function createOutbox(redis: Redis) {
   let round = 0

@@ -25,8 +25,8 @@ export type Pipeline = ReturnType<typeof createPipeline>
 /**
  * Takes due deliveries through look → attempt → decide → secure → settle → notice (progress.ts).
  *
- * The order is the promise: a crash at any point costs at most a duplicate POST. Without a crash, while only the broker or Redis
- * is away, the POST is not repeated.
+ * The order is the promise: a crash at any point costs at most a duplicate POST. While only the broker or Redis is
+ * away, this worker does not repeat the POST; another one does if it gets the message before the slot is settled.
  *
  * A delivery that waited for a turn is looked at again only if the lease of its look has ended, or this worker has seen the
  * endpoint fail. So a look is at most one lease old when a turn begins, and it is safe to rely on it:
@@ -88,7 +88,7 @@ export function createPipeline(deps: PipelineDeps) {
   }
 }
 
-/** The values from the POST on. */
+/** The values that are past the attempt, made or withheld. */
 type Pending = At<'withheld' | 'posted' | 'decided' | 'secured' | 'settled'>
 
 async function next(deps: PipelineDeps, at: Pending): Promise<Pending | At<'noticed'>> {
@@ -128,7 +128,7 @@ type Work = (at: At<'due'> | Kept, keep: (at: Progress) => void) => Promise<void
  */
 function createCopies(nowMs: () => number) {
   const running = new Map<string, Promise<void>>()
-  /** Of messages that were POSTed and are not settled. Almost always empty. In the order in which they were kept. */
+  /** Of messages that were POSTed and are not finished. Almost always empty. In the order in which they were kept. */
   const kept = new Map<string, { readonly last: Kept; readonly keptAtMs: number }>()
 
   /** Its message returned to the broker long ago. Another worker has it, or has finished it. */

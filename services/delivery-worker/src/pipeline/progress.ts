@@ -18,11 +18,11 @@ import type { Decision, Withheld } from '../policy/decide.ts'
  *
  * | kind | if the process dies here | if the next step runs twice |
  * | --- | --- | --- |
- * | `due` | nothing was done | a look only reads; the second one may claim a second probe, whose claim lapses |
+ * | `due` | nothing was done | a look reads, and may claim a probe; the claim of a second one lapses |
  * | `admitted` | nothing was sent; a claimed probe lapses | a second POST with the same attempt number |
  * | `withheld` | nothing was sent; the message is looked at again | `decide` is pure |
  * | `posted` | the POST is repeated with the same attempt number | `decide` is pure |
- * | `decided` | as `posted` | a second retry with a token of its own: the ledger names the token that is settled first |
+ * | `decided` | as `posted` or `withheld` | a second retry with a token of its own: the ledger names the token that is settled first |
  * | `secured` | as `posted`; the confirmed retry is dropped when it falls due, or is made and the other one is dropped | the ledger compares and sets, and the second write finds the slot settled; a parked or held delivery is stored with it |
  * | `settled` | the ledger knows the slot: no POST, the listeners are called again | a notice has a derived id, an entry is listed once |
  * | `noticed` | the message is returned and ends as `settled` does | |

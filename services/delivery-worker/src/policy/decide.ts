@@ -16,7 +16,7 @@ import {
  * - `unsignable`: the worker cannot decrypt the subscription's secret or headers. Nothing is sent unsigned.
  */
 export type Withheld =
-  /** `wasParked`: this is a redelivery of a parked delivery, so it is parked again instead of being lost. */
+  /** `wasParked`: this is a redelivery, or a client has had the delivery, so it is parked instead of being lost. */
   | { readonly kind: 'withdrawn'; readonly wasParked?: boolean }
   | { readonly kind: 'expired' }
   /** `lookInMs`: when a worker looks whether its deliveries are still held. */

@@ -41,10 +41,22 @@ function takes(lock: string): boolean {
     return true
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    const { mtimeMs = Number.POSITIVE_INFINITY } = statSync(lock, { throwIfNoEntry: false }) ?? {}
-    if (Date.now() - mtimeMs > LOCK_MS) rmSync(lock, { force: true })
+    removeOld(lock)
     return false
   }
+}
+
+/** Two processes that both find the lock old must not both remove it: the second would remove the lock of the first. */
+function removeOld(lock: string): void {
+  const removal = `${lock}.removal`
+  if (!isOld(lock) || !takes(removal)) return
+  if (isOld(lock)) rmSync(lock, { force: true })
+  rmSync(removal, { force: true })
+}
+
+function isOld(lock: string): boolean {
+  const { mtimeMs = Number.POSITIVE_INFINITY } = statSync(lock, { throwIfNoEntry: false }) ?? {}
+  return Date.now() - mtimeMs > LOCK_MS
 }
 
 /** The profiles of this user, in a file that only the user can read. */
