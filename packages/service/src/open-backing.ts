@@ -14,8 +14,8 @@ import type { Service } from './start-service.ts'
 export type Consume = Awaited<ReturnType<typeof openBacking>>['consume']
 
 /**
- * Opens Redis and the broker of a service, with their readiness checks: opens Redis, checks its durability settings and the clock, reads the installation, and connects to the broker.
- * Waits for an unreachable Redis or broker without a limit, and logs a warning while it waits.
+ * Opens Redis and the broker of a service, with their readiness checks. It checks the durability of Redis and the clock, and
+ * reads the installation. It waits for an unreachable Redis or broker without a limit, and logs a warning while it waits.
  * @throws Error in production if Redis could lose data
  */
 export async function openBacking(

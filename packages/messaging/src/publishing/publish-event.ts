@@ -25,7 +25,7 @@ export interface PublishEventDeps {
  * event loop share a message for each shard (ADR 0068).
  */
 export function createPublishEvent({ publisher, shards, installation }: PublishEventDeps) {
-  /** Each event has the message that it is if it travels alone. */
+  /** `message`: the event as a message of its own, if no other one shares it. */
   const packer = createPacker<{ readonly event: PlatformEvent; readonly message: OutgoingMessage }>({
     maxMembers: MAX_EVENTS,
     maxBytes: MAX_BYTES,
@@ -68,7 +68,7 @@ export function createEventCopies(
   const unboundUntil = new Map<string, number>()
   let slowUntil = 0
 
-  function judge(error: unknown, { routingKey }: OutgoingMessage, sentAt: number): void {
+  function handleUnsent(error: unknown, { routingKey }: OutgoingMessage, sentAt: number): void {
     if (!(error instanceof NotStored)) throw error
     const { reason } = error
     if (reason === 'unroutable') unboundUntil.set(routingKey, sentAt + UNBOUND_MS)
@@ -91,7 +91,7 @@ export function createEventCopies(
     async publish(message: OutgoingMessage): Promise<void> {
       const sentAt = performance.now()
       if (sentAt < (unboundUntil.get(message.routingKey) ?? 0)) return
-      const confirmed = send(message, COPY_CONFIRM_MS).catch((error: unknown) => judge(error, message, sentAt))
+      const confirmed = send(message, COPY_CONFIRM_MS).catch((error: unknown) => handleUnsent(error, message, sentAt))
       if (sentAt < slowUntil) confirmed.catch(() => {})
       else await confirmed
     },

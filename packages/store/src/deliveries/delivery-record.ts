@@ -91,7 +91,7 @@ export function isSettledBy(
   return next.postponed === postponed ? token !== next.token : next.postponed > postponed
 }
 
-/** The ledger line that names the message, as a copy that is alone finds it; '' for none. `isSettledBy` is then false. */
+/** The ledger line that a message finds if no copy of it was settled; '' for none. `isSettledBy` is then false. */
 export function lineBefore({ run, slot, attempt, postponed = 0, token, ...delivery }: Message): string {
   if (token !== undefined)
     return ledgerLine({ run, settledSlot: slot - 1, state: 'waiting', attempt, next: { token, postponed } })

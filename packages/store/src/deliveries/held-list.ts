@@ -44,7 +44,7 @@ export function createHeldList(redis: Redis, looks: HeldLooks, retentionMs: numb
   return {
     /**
      * Lists a delivery, and asks for a look at its list.
-     * @param lookInMs when to look, if `isFirst`, and otherwise
+     * @param lookInMs in how many ms a worker looks; `isFirst`: it is the first of its list
      * @param isKnown it may be listed or leased already, and then stays so
      * @returns what has to be parked because of the limits
      */

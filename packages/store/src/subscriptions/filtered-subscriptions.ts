@@ -113,7 +113,7 @@ export class FilteredSubscriptions<Matched extends Filterable> {
     // A set, because a value can have several of the beginnings that a subscription wants.
     const found = new Set<Matched>()
     const values = this.#fields.map((field) => fieldValue(data, field) ?? null)
-    const judge = (bucket: Bucket<Matched>): void => {
+    const addPassing = (bucket: Bucket<Matched>): void => {
       for (const { subscription, tests } of bucket.values()) if (passAll(tests, values)) found.add(subscription)
     }
     for (const { tests, alike } of this.#others.values())
@@ -122,7 +122,7 @@ export class FilteredSubscriptions<Matched extends Filterable> {
       const value = values[this.#indexOf(field)]
       for (const [length, texts] of lengths) {
         const bucket = texts.get(length === WHOLE || typeof value !== 'string' ? value : partOf(value, length))
-        if (bucket !== undefined) judge(bucket)
+        if (bucket !== undefined) addPassing(bucket)
       }
     }
     return found
@@ -133,7 +133,7 @@ export class FilteredSubscriptions<Matched extends Filterable> {
     return at >= 0 ? at : this.#fields.push(field) - 1
   }
 
-  /** The field with the values that the fewest other subscriptions want, because an event has to judge all of those. */
+  /** The field with the values that the fewest other subscriptions want, because an event is checked against all of those. */
   #placeFor(fields: FilterFields): Place | undefined {
     let best: { readonly place: Place; readonly shared: number } | undefined
     for (const [field, conditions] of Object.entries(fields)) {

@@ -22,8 +22,8 @@ type End = () => void
 export type StartLimit = ReturnType<typeof createStartLimit>
 
 /**
- * Limits how many deliveries start at a time. A worker receives more packets than it handles at a time, so that one of which a
- * member hangs delays no other; and those that give way wait here.
+ * Limits how many deliveries start at a time. A worker receives more packets than it handles at a time, so that a packet with a
+ * hanging member does not delay the others. Deliveries of backlogs wait here for others.
  */
 export function createStartLimit(concurrency: number, { nowMs }: Pick<Clocks, 'nowMs'>) {
   let lastDueMs = Number.NEGATIVE_INFINITY

@@ -32,8 +32,8 @@ export function createLimits(deps: LimitsDeps) {
 
   /**
    * Publishes held deliveries, as many as permits are free. Resolves to when more may be, in ms from now; null: not known.
-   * @param options `isBacklogDeep`: of those that end without a POST, no more than permits are free. `ended`: a permit whose
-   *   POST has ended
+   * @param options `isBacklogDeep`: publish no more than permits are free, also of deliveries that end without a POST.
+   *   `ended`: a permit whose POST has ended
    */
   async function passOn(
     limited: Subscription,
