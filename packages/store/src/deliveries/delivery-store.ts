@@ -1,7 +1,7 @@
 import type { Attempt, Delivery, ParkedCause, ParkedReason } from '@switchhook/contracts'
+import { oneAtATime } from '@switchhook/runtime'
 import { type Endpoint, heldMessageKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
-import { oncePerTick } from '../redis/shared-reads.ts'
 import { type Continuation, type MessageIdentity, viewOf } from './delivery-record.ts'
 import { createHeldList, type HeldExcess } from './held-list.ts'
 import { createHeldLooks } from './held-looks.ts'
@@ -35,7 +35,7 @@ const UNLIMITED: ParkedLimits = { perSubscription: 1_000_000_000, perTenant: 1_0
  * The ledger, with the lists of the deliveries that it parks or holds.
  * @param limits of the parked, and of the held, deliveries
  * @param verify rejects unless this Redis holds the data of the installation. Redis may be emptied during a POST; the record of
- *   a parked delivery would be lost when Redis is restored
+ *   a parked or held delivery would be lost when Redis is restored
  */
 export function createDeliveryStore(
   redis: Redis,
@@ -47,7 +47,7 @@ export function createDeliveryStore(
   const heldList = createHeldList(redis, createHeldLooks(redis), retention.parkedRetentionMs, limits)
   const { write, ...ledger } = createLedger(redis, retention, parkedList.remove)
   /** Redis has the only copy of what is parked or held: it must be the Redis of the message. After the write, so that it counts. */
-  const verified = oncePerTick<'installation', void>(async () => [await verify()])
+  const verified = oneAtATime<void, void>(verify)
 
   return {
     ...ledger,
@@ -71,7 +71,7 @@ export function createDeliveryStore(
       if (kind === 'already') return { kind }
       const lookAfterMs = (isFirst: boolean): number => (isFirst ? firstLookMs(lookInMs) : lookInMs)
       const excess = await heldList.add(continued, { dueAtMs, isKnown: false, lookInMs: lookAfterMs })
-      await verified('installation')
+      await verified()
       return { kind, excess }
     },
     /** Lists a held delivery again, if a worker died before it was listed. For messages that are settled. */
@@ -95,7 +95,7 @@ export function createDeliveryStore(
       const isParked = kind === 'written' || (found?.state === 'parked' && found.run === delivery.run)
       if (!isParked) await parkedList.remove(delivery)
       await parkedList.cut(delivery, added)
-      await verified('installation')
+      await verified()
       return { kind }
     },
   }
