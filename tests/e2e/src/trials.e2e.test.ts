@@ -97,9 +97,11 @@ describe('a test delivery', () => {
     const first = await send({}, key)
     const again = await send({}, key)
     expect(again.body).toEqual(first.body)
-    await send({ eventType: 'call.status' })
+    const next = await send({ eventType: 'call.status' })
     await eventually(() =>
-      expect(receiver.requests('/hook').map(({ headers }) => headers['x-svc-event'])).toContain('call.status'),
+      expect(receiver.requests('/hook').map(({ headers }) => headers['x-svc-delivery'])).toEqual(
+        expect.arrayContaining([first.body.deliveryId, next.body.deliveryId]),
+      ),
     )
     expect(receiver.requests('/hook')).toHaveLength(2)
   })

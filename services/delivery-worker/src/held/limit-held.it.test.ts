@@ -68,7 +68,10 @@ function aWorker({ perSubscription, perTenant = 1_000, tenant = newSubscriptionI
     deliver: (delivery: Delivery) => deliver(delivery, 'due'),
     hold: async (subscriptionId: SubscriptionId, count: number): Promise<Delivery[]> => {
       const deliveries = deliveriesOf(tenant, subscriptionId, count)
-      for (const delivery of deliveries) await deliver(delivery, 'due')
+      for (const delivery of deliveries) {
+        await deliver(delivery, 'due')
+        await laterMs()
+      }
       return deliveries
     },
     count: async (id: SubscriptionId) => (await held.count(id)).count,
@@ -99,6 +102,12 @@ function aWorker({ perSubscription, perTenant = 1_000, tenant = newSubscriptionI
       })()
     },
   }
+}
+
+/** Deliveries that were held in the same ms have no order. */
+async function laterMs(): Promise<void> {
+  const heldMs = Date.now()
+  while (Date.now() === heldMs) await new Promise(setImmediate)
 }
 
 const deliveriesOf = (tenant: string, subscriptionId: SubscriptionId, count: number): Delivery[] =>
@@ -163,17 +172,17 @@ test('while no notice can be published, no more than the excess is parked, and t
 })
 
 test('a worker that dies before it parks what it has claimed leaves it to the next look', async () => {
-  const { deliver, look, count, held, noticed, tenant, parkedOf } = aWorker({ perSubscription: 2, dies: true })
+  const { deliver, hold, look, count, held, noticed, tenant, parkedOf } = aWorker({ perSubscription: 2, dies: true })
   const id = newSubscriptionId()
-  const deliveries = deliveriesOf(tenant, id, 3)
-  for (const delivery of deliveries) await deliver(delivery).catch(() => {})
+  const [oldest] = await hold(id, 2)
+  for (const delivery of deliveriesOf(tenant, id, 1))
+    await expect(deliver(delivery)).rejects.toThrow('this worker died')
   expect([await count(id), (await parkedOf(id)).length]).toEqual([2, 0])
   expect((await held.next(id)).lapsesAtMs).toBeGreaterThan(Date.now())
   expect(await held.unparked(id, 10)).toEqual([])
   await look(id)
-  const [{ deliveryId }] = deliveries as [Delivery, ...Delivery[]]
-  expect(await parkedOf(id)).toMatchObject([{ deliveryId }])
-  expect([noticed, (await held.next(id)).lapsesAtMs]).toEqual([[deliveryId], null])
+  expect((await parkedOf(id)).map(({ deliveryId }) => deliveryId)).toEqual([oldest?.deliveryId])
+  expect([noticed, (await held.next(id)).lapsesAtMs]).toEqual([[oldest?.deliveryId], null])
 })
 
 test('the deliveries of one subscription do not displace those of others of the tenant', async () => {
