@@ -9,6 +9,8 @@ import {
   createLimitNotices,
   createMatching,
   createOutageStore,
+  createOutcomeStore,
+  createPermitStore,
   createRejectionStore,
   createStateStore,
   createSubscriptionStore,
@@ -21,10 +23,13 @@ import { startConsuming } from './consume.ts'
 import { createAdmit } from './endpoint/admit.ts'
 import { createBreaker } from './endpoint/cooldown.ts'
 import { createIsolation } from './endpoint/isolate.ts'
-import { createHeld, startLooks } from './held/held.ts'
-import { consumeOutcomes } from './held/record-outcomes.ts'
+import { createConfirmedHeldStore } from './held/confirmed-held-store.ts'
+import { createHeldLimit } from './held/held-limit.ts'
+import { consumeOutcomes, createRecordOutcomes } from './held/record-outcomes.ts'
+import { startLooks } from './held/start-looks.ts'
 import { createEndpointClient } from './http/endpoint-client.ts'
 import { createPostUnderLease, type Renew } from './http/post-under-lease.ts'
+import { createLimits } from './limits/limits.ts'
 import { createNotices } from './notices/notices.ts'
 import { createPipeline } from './pipeline/deliver.ts'
 import { createRecoverRejected } from './pipeline/recover-rejected.ts'
@@ -85,8 +90,9 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     movedToLane: reporting.meter.movedToLane,
     nowMs: clocks.nowMs,
   })
-  const held = createHeld({ config, redis, broker, installation, deliveries, archive, notices, clocks, log })
-  const { limits } = held
+  const held = createConfirmedHeldStore(redis, installation)
+  const heldLimit = createHeldLimit({ held, deliveries, notices, log })
+  const limits = createLimits({ broker, permits: createPermitStore(redis, maxAttemptMs(config)), held, log, ...clocks })
   const { writeWithin } = client
   const postUnderLease = (renew: Renew) =>
     createPostUnderLease({ writeWithin, startDeadline: () => startDeadline(deadlineMs), renew, nowMs: clocks.nowMs })
@@ -102,20 +108,35 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     limits,
     post: postUnderLease(admit),
     listener,
-    afterSettled: [held.afterSettled, recoverRejected, notices.afterSettled],
+    afterSettled: [heldLimit.afterSettled, recoverRejected, notices.afterSettled],
   })
-  const looks = startLooks({ redis, broker, shards, archive, notices, held, look, conclude, clocks, log })
+  const { noticeIfParked, noticeHeldLimit } = notices
+  const received = { held, conclude, noticeIfParked, listAgain: heldLimit.listAgain }
+  const recordOutcomes = createRecordOutcomes({ ...received, outcomes: createOutcomeStore(redis) })
   const checks = createCheckStore(redis)
   const check = createCheckReceiver({ client, postUnderLease, limits, subscriptions, checks, deadlineMs, clocks })
 
   // Stopped in the reverse order.
   shutdown.defer('connections', () => client.close())
   shutdown.defer('reporting', reporting.stop)
+  shutdown.defer('limits', () => limits.ended())
+  const looks = startLooks({
+    ...received,
+    redis,
+    broker,
+    shards,
+    endpoint: look,
+    limits,
+    parkExcess: heldLimit.parkExcess,
+    noticeLimit: noticeHeldLimit,
+    now: clocks.now,
+    log,
+  })
   shutdown.defer('held deliveries', looks.stop)
   const consumers = await Promise.all([
     startConsuming({ consume, broker, bounds, shards, isolation, traced, deliver, clocks, log }),
     consumeChecks(consume, check),
-    consumeOutcomes(consume, looks.recordOutcomes),
+    consumeOutcomes(consume, recordOutcomes),
   ])
   shutdown.defer('consumers', () => Promise.all(consumers.map((consumer) => consumer.drain())))
   return { readiness, details: { concurrency: config.DELIVERY_CONCURRENCY, shards } }

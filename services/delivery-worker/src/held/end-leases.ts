@@ -1,11 +1,10 @@
 import { type Endpoint, type HeldStore, leaseTimes } from '@switchhook/store'
-import type { createParkExcess } from './park-excess.ts'
+import type { HeldLimit } from './held-limit.ts'
 import { concludeReceived, type RecordOutcomeDeps, recordOutcome } from './record-outcomes.ts'
 
 export interface EndLeasesDeps extends RecordOutcomeDeps {
   readonly held: Pick<HeldStore, 'lapsed' | 'readLeases' | 'unparked' | 'read' | 'release' | 'remove'>
-  /** Parks held deliveries beyond a limit. */
-  readonly parkExcess: ReturnType<typeof createParkExcess>
+  readonly parkExcess: HeldLimit['parkExcess']
 }
 
 const AT_ONCE = 100

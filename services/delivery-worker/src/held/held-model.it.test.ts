@@ -136,7 +136,6 @@ function aWorld(mode: 'post' | 'pull') {
           wasLapsed ||= due.length > 0 && action.death === 'none'
           const look = createLookAtHeld({
             ...parts,
-            archive: store,
             held: {
               ...held,
               remove,
@@ -199,7 +198,6 @@ function aWorld(mode: 'post' | 'pull') {
           const { parts, remove } = dying(action.death)
           const record = createRecordOutcomes({
             ...parts,
-            archive: store,
             held: { read: (ids) => held.read(ids), remove },
             outcomes: { recorded: async () => {} },
           })

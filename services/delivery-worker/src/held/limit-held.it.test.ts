@@ -11,8 +11,8 @@ import {
 import { aDelivery, aSubscription, silentLog } from '@switchhook/testkit'
 import { createPipeline } from '../pipeline/deliver.ts'
 import { anAdmission, HEALTHY, heldParts, pipelineDeps } from '../testing/delivering.ts'
+import { createHeldLimit } from './held-limit.ts'
 import { createLookAtHeld } from './look-at-held.ts'
-import { createParkExcess } from './park-excess.ts'
 
 let world: OpenedStore
 useStore((opened) => (world = opened))
@@ -33,16 +33,15 @@ function aWorker({ perSubscription, perTenant = 1_000, tenant = newSubscriptionI
   const held = createHeldStore(redis)
   const store = createDeliveryStore(redis, RETENTION, { perSubscription, perTenant, released: () => {} })
   const noticed: string[] = []
-  const noticeParked = async ({ deliveryId }: Delivery): Promise<void> => {
+  const noticeParked = async ({ deliveryId }: Pick<Delivery, 'deliveryId'>): Promise<void> => {
     if ((await archive.find(deliveryId))?.state !== 'parked') return
     await publish?.()
     noticed.push(deliveryId)
   }
-  const parkExcess = createParkExcess({
+  const { parkExcess, afterSettled } = createHeldLimit({
     held,
-    archive,
     deliveries: store,
-    noticeParked,
+    notices: { noticeParked, noticeIfParked: noticeParked },
     log: silentLog,
   })
   const claimed: HeldExcess[] = []
@@ -50,12 +49,11 @@ function aWorker({ perSubscription, perTenant = 1_000, tenant = newSubscriptionI
     pipelineDeps({
       ...store,
       afterSettled: [
-        async ({ delivery, written }) => {
-          if (written === undefined) return parkExcess(await store.listAgain(delivery))
-          const { excess } = written
+        async (settled) => {
+          const { excess = [] } = settled.written ?? {}
           claimed.push(...excess)
           if (dies && excess.length > 0) throw new Unavailable('redis', 'this worker died')
-          await parkExcess(excess)
+          await afterSettled(settled)
         },
       ],
       admit: async () => anAdmission({ kind: 'held', lookInMs: 60_000 }),
@@ -84,9 +82,8 @@ function aWorker({ perSubscription, perTenant = 1_000, tenant = newSubscriptionI
       const looks = { claimDue: async () => [{ tenant, subscriptionId, claim: '' }], finish: async () => {} }
       await createLookAtHeld({
         ...heldParts(),
-        noticeParked,
+        noticeIfParked: noticeParked,
         parkExcess,
-        archive,
         held: {
           ...held,
           next: async () => ({ nowMs: 0, dueAtMs: null, lapsesAtMs: 0 }),

@@ -34,7 +34,6 @@ function depsOf(subscription: Subscription, held: Partial<HeldLooksDeps['held']>
       remove: async () => {},
       ...held,
     },
-    archive: { find: async () => undefined },
     looks: { claimDue: async () => [{ tenant, subscriptionId, claim: '' }], finish: async () => {} },
     endpoint: async () => ({ health: HEALTHY, subscription }),
     publish: async () => {},

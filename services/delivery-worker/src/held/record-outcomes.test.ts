@@ -24,7 +24,6 @@ function recordAgain(present: { readonly lease?: string; readonly isListed?: tru
         for (const { deliveryId: id, score } of entries) if (leased.get(id) === score) leased.delete(id)
       },
     },
-    archive: { find: async () => undefined },
     outcomes: { recorded: async () => {} },
   })
   const outcome = { kind: 'answered' as const, status: 503 }
@@ -65,7 +64,6 @@ test('of a batch of 100 outcomes, the messages of 25 are held at once, and each 
       },
       remove: async (_id, _list, entries) => void ended.push(...entries.map(({ deliveryId }) => deliveryId)),
     },
-    archive: { find: async () => undefined },
     outcomes: { recorded: async () => {} },
   })
   const ids = deliveries.map(({ deliveryId }) => deliveryId)

@@ -1,18 +1,12 @@
 import { type Delivery, type OutcomeBatch, parseOutcomeBatch, type ReportedOutcome } from '@switchhook/contracts'
 import { type Consumer, Queue } from '@switchhook/messaging'
 import type { Consume } from '@switchhook/service'
-import {
-  chunksOf,
-  type DeliveryArchive,
-  type DeliveryStore,
-  type HeldMessage,
-  type HeldStore,
-  type OutcomeStore,
-} from '@switchhook/store'
+import { chunksOf, type HeldMessage, type HeldStore, type OutcomeStore } from '@switchhook/store'
+import type { Notices } from '../notices/notices.ts'
 import type { Pipeline } from '../pipeline/deliver.ts'
 import { answerExcerpt } from '../policy/answer-excerpt.ts'
 import { resultOf } from '../policy/classify.ts'
-import { noticeIfParked, type ParkExcessDeps } from './park-excess.ts'
+import type { HeldLimit } from './held-limit.ts'
 
 interface RecordOutcomesDeps extends RecordOutcomeDeps {
   readonly held: Pick<HeldStore, 'read' | 'remove'>
@@ -49,10 +43,8 @@ export const consumeOutcomes = (consume: Consume, record: ReturnType<typeof crea
 
 export interface RecordOutcomeDeps {
   readonly conclude: Pipeline['conclude']
-  readonly archive: Pick<DeliveryArchive, 'find'>
-  readonly noticeParked: ParkExcessDeps['noticeParked']
-  /** Lists a held delivery again, and parks what then exceeds a limit. */
-  readonly listAgain: (...message: Parameters<DeliveryStore['listAgain']>) => Promise<void>
+  readonly listAgain: HeldLimit['listAgain']
+  readonly noticeIfParked: Notices['noticeIfParked']
 }
 
 /** Records what a client has reported. It can be repeated, because it is recorded only for the message that was handed out. */
@@ -69,7 +61,7 @@ export async function recordOutcome(
   // It is held again: the caller lists it.
   if (message !== undefined) return
   // It has gone on. Its notice may be missing.
-  await noticeIfParked(deps, reported)
+  await deps.noticeIfParked(reported)
 }
 
 /** Takes a received delivery through the steps that follow a POST. */

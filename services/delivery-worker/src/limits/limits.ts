@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Delivery, isSent, type Subscription } from '@switchhook/contracts'
+import type { Broker } from '@switchhook/messaging'
 import type { Logger } from '@switchhook/runtime'
 import { type HeldStore, PERMIT_VALID_MS, type PermitStore } from '@switchhook/store'
 import type { Clocks } from '../clocks.ts'
@@ -8,10 +9,7 @@ import { isTransientFailure, type Withheld } from '../policy/decide.ts'
 import { SENT_AT_ONCE, type SendHeldDeps, sendHeld } from './send-held.ts'
 
 export interface LimitsDeps extends Clocks {
-  /** Publishes a delivery for an immediate attempt: the permits bound how many there are. */
-  readonly publishDelivery: (delivery: Delivery) => Promise<void>
-  /** Publishes a delivery for workers that have nothing else to do: any number can end without a POST. */
-  readonly publishBacklogged: (delivery: Delivery) => Promise<void>
+  readonly broker: Pick<Broker, 'publishDelivery' | 'publishBacklogged'>
   readonly permits: PermitStore
   readonly held: SendHeldDeps['held'] & Pick<HeldStore, 'due'>
   readonly log: Pick<Logger, 'warn'>
@@ -27,7 +25,7 @@ const MAX_PASSES = 4
  * dies, its permits expire, and a look gives back what it was passing on.
  */
 export function createLimits(deps: LimitsDeps) {
-  const { publishDelivery, publishBacklogged, permits, held, now, nowMs, log } = deps
+  const { broker, permits, held, now, nowMs, log } = deps
   const passing = new Set<Promise<unknown>>()
 
   /**
@@ -42,14 +40,15 @@ export function createLimits(deps: LimitsDeps) {
     // Its delivery has gone on, or ends without a POST.
     const needsNoPermit = (delivery: Delivery | undefined): boolean =>
       delivery === undefined || !isSent(limited, delivery, now())
+    // The permits bound how many are due at once. Any number can end without a POST, so these give way to all others.
     const publish = (delivery: Delivery): Promise<void> =>
-      needsNoPermit(delivery) ? publishBacklogged(delivery) : publishDelivery(delivery)
+      needsNoPermit(delivery) ? broker.publishBacklogged(delivery) : broker.publishDelivery(delivery)
     let given: Parameters<PermitStore['reserve']>[1] = { most, ended }
     for (let pass = 1; pass <= (isBacklogDeep ? 1 : MAX_PASSES); pass++) {
       if (pass > 1) {
         // Probably what follows ends without a POST, too. With few permits, it would take long one by one.
         const following = await held.due(limited.id, { most: SENT_AT_ONCE })
-        await sendHeld({ held, publish: publishBacklogged }, limited.id, 'held', following, needsNoPermit)
+        await sendHeld({ held, publish: broker.publishBacklogged }, limited.id, 'held', following, needsNoPermit)
       }
       const { entries, nextInMs } = await permits.reserve(limited, given)
       const sent = await sendHeld({ held, publish }, limited.id, 'leased', entries, () => true)

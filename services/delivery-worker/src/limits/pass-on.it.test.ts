@@ -29,8 +29,10 @@ useStore((opened) => {
   limits = createLimits({
     permits: createPermitStore(redis, 20_000),
     held,
-    publishDelivery: async (delivery) => void (passed.push(delivery), due.push(delivery)),
-    publishBacklogged: async (delivery) => void passed.push(delivery),
+    broker: {
+      publishDelivery: async (delivery) => void (passed.push(delivery), due.push(delivery)),
+      publishBacklogged: async (delivery) => void passed.push(delivery),
+    },
     now: Date.now,
     nowMs: () => performance.now(),
     log: silentLog,
@@ -151,7 +153,6 @@ async function lookAt(limited: Subscription, health: Partial<EndpointHealth> = {
   const look = createLookAtHeld({
     ...heldParts(),
     held,
-    archive: store,
     looks: createHeldLooks(redis),
     endpoint: async ({ subscriptionId }) => {
       if (subscriptionId !== limited.id) return { health: HEALTHY, subscription: undefined }

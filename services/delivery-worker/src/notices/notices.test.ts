@@ -230,6 +230,13 @@ test.each<[string, (delivery: Delivery) => DeliveryRecord | undefined]>([
   expect(events).toEqual([])
 })
 
+test('the notice of a delivery that is parked is repeated, and is the same event', async () => {
+  const { notices, events } = aWorld()
+  await notices.noticeParked(lastDelivery())
+  await notices.noticeIfParked(lastDelivery())
+  expect(events).toEqual([events[0], events[0]])
+})
+
 describe.each([
   ['webhook.parked.limit', { limit: 10, parked: 12 }],
   ['webhook.held.limit', { limit: 10, held: 9 }],

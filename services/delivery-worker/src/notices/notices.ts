@@ -108,6 +108,12 @@ export function createNotices(deps: NoticesDeps) {
     await publish(delivery, eventType, parkedEventIdOf(record.deliveryId, record.run), data)
   }
 
+  /** Repeats the notice of a delivery that is parked. */
+  async function noticeIfParked({ deliveryId }: Pick<Delivery, 'deliveryId'>): Promise<void> {
+    const found = await archive.find(deliveryId)
+    if (found?.state === 'parked') await noticeParked({ ...found, body: found.body ?? Buffer.alloc(0) })
+  }
+
   const afterSettled: AfterSettled = async (settled) => {
     if (mayBeParked(settled)) await noticeParked(settled.delivery)
   }
@@ -145,6 +151,7 @@ export function createNotices(deps: NoticesDeps) {
       })
     }),
     noticeParked,
+    noticeIfParked,
     afterSettled,
     /** Publishes, once per crossing, that the held deliveries of a subscription of the tenant come near their limit. */
     noticeHeldLimit: limitNotice('webhook.held.limit', heldLimits, (held) => ({ held })),

@@ -82,9 +82,9 @@ export function pipelineDeps(change: Partial<FlatDeps> = {}): PipelineDeps {
 }
 
 /** What held deliveries need of a worker that settles and parks nothing for real. */
-export const heldParts = (): Omit<RecordOutcomeDeps, 'archive'> & Pick<HeldLooksDeps, 'parkExcess' | 'now'> => ({
+export const heldParts = (): RecordOutcomeDeps & Pick<HeldLooksDeps, 'parkExcess' | 'now'> => ({
   conclude: createPipeline(pipelineDeps()).conclude,
-  noticeParked: async () => {},
+  noticeIfParked: async () => {},
   parkExcess: async () => {},
   listAgain: async () => {},
   now: Date.now,

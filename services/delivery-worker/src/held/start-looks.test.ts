@@ -1,4 +1,4 @@
-import { startLooks } from './held.ts'
+import { startLooks } from './start-looks.ts'
 
 beforeEach(() => void jest.useFakeTimers())
 afterEach(() => void jest.useRealTimers())
@@ -12,10 +12,8 @@ test('an outage of Redis is logged once, and the looks go on', async () => {
   const warned: string[] = []
   const looks = startLooks({
     redis: new Proxy({}, { get: () => away }),
-    held: { limits: { ended: async () => {} } },
-    notices: {},
     broker: {},
-    clocks: { now: Date.now },
+    now: Date.now,
     log: { warn: (message: string) => void warned.push(message) },
   } as unknown as Parameters<typeof startLooks>[0])
   await jest.advanceTimersByTimeAsync(3_500)
