@@ -1,9 +1,9 @@
 import {
+  type ConsumeOptions,
   type Consumer,
   countShards,
   createBrokerMeter,
   declaredBy,
-  type IncomingMessage,
   openBroker,
   type Topology,
 } from '@switchhook/messaging'
@@ -11,7 +11,8 @@ import { amqpAddress, redisAddress, startClockWatch } from '@switchhook/runtime'
 import { assertDurable, openInstallation, openRedis } from '@switchhook/store'
 import type { Service } from './start-service.ts'
 
-export type Consume = Awaited<ReturnType<typeof openBacking>>['consume']
+/** Consumes a queue. The consumer pauses while messages or Redis belong to another installation. */
+export type Consume = <Message>(options: Omit<ConsumeOptions<Message>, 'recovered'>) => Promise<Consumer>
 
 /**
  * Opens Redis and the broker of a service, with their readiness checks. It checks the durability of Redis and the clock, and
@@ -54,26 +55,15 @@ export async function openBacking(
     ...(waitForBroker === false && { waitUntilReady: false }),
   })
   shutdown.defer('broker', () => broker.close())
+  const { checked, recovered } = installation
+  const consume: Consume = (options) => broker.consume({ ...options, parse: checked(options.parse), recovered })
   return {
     redis,
     broker,
     installation,
     /** The configured shards, and those that an earlier configuration left on the broker. */
     shards,
-    /**
-     * Consumes a queue. The consumer pauses while messages or Redis belong to another installation.
-     * @param ackDelayMs see `ConsumeOptions`
-     */
-    consume: <Message>(
-      queue: string,
-      concurrency: number,
-      parse: (message: IncomingMessage) => Message,
-      handle: (message: Message) => Promise<void>,
-      ackDelayMs = 0,
-    ): Promise<Consumer> => {
-      const { checked, recovered } = installation
-      return broker.consume({ queue, parse: checked(parse), handle, concurrency, ackDelayMs, recovered })
-    },
+    consume,
     /** The time for events. */
     now: clock.now,
     /** Redis's clock, which decides what is final or must not be early, such as an expiry or the end of a pause. */

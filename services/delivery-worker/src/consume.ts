@@ -51,8 +51,15 @@ export async function startConsuming(deps: ConsumeDeps): Promise<Pick<Consumer, 
     const end = await limit.startBacklogged()
     await fromDue(due).finally(end)
   }
-  const consumeAlone = (queue: string, most: number, handle: Handle): Promise<Consumer> =>
-    consume(queue, most, ({ content, headers }) => parseDelivery(content, headers), traced(queue, handle))
+  const consumeAlone = (queue: string, concurrency: number, handle: Handle): Promise<Consumer> =>
+    consume({
+      queue,
+      concurrency,
+      parse: ({ content, headers }) => parseDelivery(content, headers),
+      handle: traced(queue, handle),
+    })
+  const consumePackets = (queue: string, concurrency: number, { handle }: ReturnType<typeof createPackets>) =>
+    consume({ queue, concurrency, parse: openDeliveryPacket, handle })
   const packetsFrom = (queue: string, start: StartLimit['start'], queueAlone?: string) =>
     createPackets({
       start,
@@ -64,8 +71,8 @@ export async function startConsuming(deps: ConsumeDeps): Promise<Pick<Consumer, 
   const ofBacklogs = packetsFrom(Queue.backlogPackets, limit.startBacklogged, Queue.deliveryBacklog)
   const consumers = await Promise.all([
     ...dueQueues(shards).map((queue) => consumeAlone(queue, prefetch.due, alone)),
-    ...packetQueues(shards).map((queue) => consume(queue, prefetch.packets, openDeliveryPacket, packets.handle)),
-    consume(Queue.backlogPackets, prefetch.backlogPackets, openDeliveryPacket, ofBacklogs.handle),
+    ...packetQueues(shards).map((queue) => consumePackets(queue, prefetch.packets, packets)),
+    consumePackets(Queue.backlogPackets, prefetch.backlogPackets, ofBacklogs),
     consumeAlone(Queue.deliveryBacklog, prefetch.backlog, backlogged),
     ...laneQueues(LANES).map((lane) => consumeAlone(lane, prefetch.lane, fromLane)),
   ])

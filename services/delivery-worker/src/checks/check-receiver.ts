@@ -95,4 +95,9 @@ export function createCheckReceiver(deps: CheckReceiverDeps) {
 }
 
 export const consumeChecks = (consume: Consume, check: ReturnType<typeof createCheckReceiver>): Promise<Consumer> =>
-  consume(Queue.receiverChecks, CONCURRENT_CHECKS, ({ content }) => parseReceiverCheck(content), check)
+  consume({
+    queue: Queue.receiverChecks,
+    concurrency: CONCURRENT_CHECKS,
+    parse: ({ content }) => parseReceiverCheck(content),
+    handle: check,
+  })

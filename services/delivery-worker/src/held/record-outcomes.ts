@@ -39,7 +39,12 @@ export function createRecordOutcomes(deps: RecordOutcomesDeps) {
 }
 
 export const consumeOutcomes = (consume: Consume, record: ReturnType<typeof createRecordOutcomes>): Promise<Consumer> =>
-  consume(Queue.reportedOutcomes, CONCURRENT_BATCHES, ({ content }) => parseOutcomeBatch(content), record)
+  consume({
+    queue: Queue.reportedOutcomes,
+    concurrency: CONCURRENT_BATCHES,
+    parse: ({ content }) => parseOutcomeBatch(content),
+    handle: record,
+  })
 
 export interface RecordOutcomeDeps {
   readonly conclude: Pipeline['conclude']

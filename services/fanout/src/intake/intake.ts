@@ -124,11 +124,27 @@ function startConsuming(
   // A packet has up to as many events as the window is deep.
   const packetsAtOnce = Math.ceil(config.FANOUT_CONCURRENCY / eventShards)
   return Promise.all([
-    ...eventQueues(eventShards).map((queue) => consume(queue, eventsAtOnce, parseReceivedEvent, intake, ACK_DELAY_MS)),
-    ...eventPacketQueues(eventShards).map((queue) =>
-      consume(queue, packetsAtOnce, openEventPacket, handlePacket, ACK_DELAY_MS),
+    ...eventQueues(eventShards).map((queue) =>
+      consume({
+        queue,
+        concurrency: eventsAtOnce,
+        parse: parseReceivedEvent,
+        handle: intake,
+        ackDelayMs: ACK_DELAY_MS,
+      }),
     ),
-    ...backlogQueues.map((queue, n) => consume(queue, PACKETS_AT_ONCE, openEventPacket, handleBacklogOf(n))),
+    ...eventPacketQueues(eventShards).map((queue) =>
+      consume({
+        queue,
+        concurrency: packetsAtOnce,
+        parse: openEventPacket,
+        handle: handlePacket,
+        ackDelayMs: ACK_DELAY_MS,
+      }),
+    ),
+    ...backlogQueues.map((queue, n) =>
+      consume({ queue, concurrency: PACKETS_AT_ONCE, parse: openEventPacket, handle: handleBacklogOf(n) }),
+    ),
   ])
 }
 
