@@ -1,62 +1,71 @@
 import { backlogQueues, eventQueues, serviceTopology } from '@switchhook/messaging'
+import { startPoll } from '@switchhook/runtime'
 import { openBacking, type Running, type Service } from '@switchhook/service'
-import { createDeliveryLog, createJournal, createMatching, type LoggedEvent } from '@switchhook/store'
+import { createMatching } from '@switchhook/store'
+import { boundsOf } from './bounds.ts'
 import type { FanoutConfig } from './config.ts'
-import { createLogBuffer } from './delivery-log/log-buffer.ts'
+import { startConsuming } from './consume.ts'
+import { createHistory } from './delivery-log/history.ts'
 import { createFanoutMeter, createIntakeMeter, createLogMeter } from './events/fanout-meter.ts'
+import { createFirstAttempts } from './events/first-attempts.ts'
 import { createHandleEvent } from './events/handle-event.ts'
 import { traceEvents } from './events/trace-events.ts'
-import { openIntake } from './intake/intake.ts'
+import { FairTurns } from './intake/fair-turns.ts'
+import { createIntake, END_WAITS_EVERY_MS, type Line } from './intake/intake.ts'
+import { startQueueWatch } from './intake/queue-watch.ts'
+import { AGE_EVERY_MS, TenantShares } from './intake/tenant-shares.ts'
 
-/** Starts every part of fan-out, in the order of its dependencies. Resolves once it consumes. */
+/** Starts the parts of fan-out in the order of their dependencies. Resolves once it consumes. */
 export async function startFanout(service: Service<FanoutConfig>): Promise<Running> {
   const { config, log, shutdown, metrics, tracing } = service
-  const backing = await openBacking(service, {
+  const { DELIVERY_SHARDS: deliveryShards } = config
+  const { redis, broker, installation, consume, readiness, shards } = await openBacking(service, {
     sharded: { configured: config.EVENT_SHARDS, namesOf: eventQueues },
-    topology: (shards) =>
-      serviceTopology([], { deliveryShards: config.DELIVERY_SHARDS, eventShards: shards, others: backlogQueues }),
+    topology: (eventShards) => serviceTopology([], { deliveryShards, eventShards, others: backlogQueues }),
   })
-  const { redis, broker, installation, consume, readiness, shards: eventShards } = backing
-  const matching = createMatching(redis, installation.verify)
-  const deliveryLog = createDeliveryLog(redis, {
-    size: config.DELIVERY_LOG_SIZE,
-    retentionMs: config.DELIVERY_LOG_RETENTION,
-  })
-  const journal = createJournal(redis, {
-    size: config.EVENT_JOURNAL_SIZE,
-    retentionMs: config.EVENT_JOURNAL_RETENTION,
-    deliveryRetentionMs: config.DELIVERY_RETENTION,
-  })
-  const isLogOn = config.DELIVERY_LOG_SIZE > 0
-  const logBuffer = createLogBuffer({
-    writes: [
-      ...(isLogOn ? [(events: readonly LoggedEvent[]) => deliveryLog.write(events)] : []),
-      // The journal last: while it is behind, the live stream shows no event that cannot be explained yet.
-      (events) => journal.append(events),
-    ],
-    dropped: createLogMeter(metrics),
-    log,
-  })
-  shutdown.defer('delivery log', () => logBuffer.close())
+  const bounds = boundsOf(config, shards)
+  const history = createHistory({ config, redis, dropped: createLogMeter(metrics), log })
   const countFannedOut = createFanoutMeter(metrics)
+  const matching = createMatching(redis, installation.verify)
   const handle = createHandleEvent({
     matching: ({ tenant, eventType, data, revision }) => matching(tenant, eventType, data, revision),
     now: () => new Date(),
     fannedOut: (event, tookMs) => {
-      if (isLogOn || config.EVENT_JOURNAL_SIZE > 0) logBuffer.add(event)
+      history.add(event)
       countFannedOut(event.eventType, event.subscriptionIds.length, tookMs)
     },
     log,
   })
-  const stop = await openIntake({
-    ...service,
-    broker,
-    consume,
-    eventShards,
-    handle: traceEvents(tracing, handle),
-    meterDeferred: (tenants) => createIntakeMeter(metrics, tenants),
-  })
-  shutdown.defer('consumer', stop)
 
-  return { readiness, details: { concurrency: config.FANOUT_CONCURRENCY, shards: eventShards } }
+  const shares = new TenantShares()
+  const direct = new FairTurns<Line>(bounds.turns.direct)
+  const backlog = new FairTurns<number>(bounds.turns.backlog, { isOpen: false })
+  const firstAttempts = createFirstAttempts({ broker, shards: deliveryShards })
+  const { publishBacklogged: publishDelivery, publishBackloggedPacket: publishPacket } = broker
+  const backlogged = createFirstAttempts({ broker: { publishDelivery, publishPacket }, shards: 1 })
+  const watch = startQueueWatch({ broker, deliveryShards, shares, direct, backlog, firstAttempts, backlogged })
+  const intake = createIntake({
+    shares,
+    direct,
+    backlog,
+    handle: traceEvents(tracing, handle),
+    firstAttempts,
+    backlogged,
+    broker,
+    areDeliveriesLate: watch.areDeliveriesLate,
+    deferred: createIntakeMeter(metrics, () => shares.deferredTenants()),
+  })
+  const polls = [
+    watch,
+    startPoll(AGE_EVERY_MS, async () => shares.age()),
+    startPoll(END_WAITS_EVERY_MS, async () => backlog.endWaits()),
+  ]
+
+  // Stopped in the reverse order.
+  shutdown.defer('delivery log', history.close)
+  shutdown.defer('polls', () => Promise.all(polls.map((poll) => poll.stop())))
+  const { publishAlone } = broker
+  const consumers = await startConsuming({ bounds, consume, publishAlone, intake, shards, log })
+  shutdown.defer('consumers', consumers.drain)
+  return { readiness, details: { concurrency: config.FANOUT_CONCURRENCY, shards } }
 }

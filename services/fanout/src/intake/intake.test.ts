@@ -5,18 +5,22 @@ import { TenantShares } from './tenant-shares.ts'
 
 /** One event is handled at a time, until `finish` is called. */
 function anIntake() {
-  const turns = new FairTurns<Line>(1)
   const handled: PlatformEvent[] = []
   const packed: string[] = []
   const finishing: (() => void)[] = []
   const intake = createIntake({
     shares: new TenantShares(),
-    turns,
+    direct: new FairTurns<Line>(1),
+    backlog: new FairTurns<number>(1),
     handle: (event) => {
       handled.push(event)
       return new Promise((resolve) => finishing.push(() => resolve(1)))
     },
-    packer: { add: async ({ content }) => void packed.push(content.toString()) },
+    firstAttempts: { publish: async () => {} },
+    backlogged: { publish: async () => {} },
+    broker: {
+      publishEventPacket: async (events) => void packed.push(...events.map(({ content }) => content.toString())),
+    },
     areDeliveriesLate: () => false,
     deferred: () => {},
   })
@@ -29,7 +33,7 @@ function anIntake() {
       occurredAt: '2026-11-22T12:00:00.000Z',
       data: {},
     } as const
-    return { eventId, done: intake({ event, content: Buffer.from(eventId), isAlone }) }
+    return { eventId, done: intake.take({ event, content: Buffer.from(eventId), isAlone }) }
   }
   return { receive, handled, packed, finish: () => finishing.shift()?.() }
 }

@@ -19,6 +19,8 @@ const LARGE_SHARE = 0.1
 /** … and more than this number: about 100 a second. */
 const MIN_LARGE_DELIVERIES = 200
 
+export const AGE_EVERY_MS = 1_000
+
 /** What a tenant has in progress, and what it is charged for. */
 interface Account {
   /** Events that are handled directly and not finished. */
@@ -95,7 +97,7 @@ export class TenantShares {
     }
   }
 
-  /** Call it every second: halves what counts as recent and forgets idle tenants. */
+  /** Call it every `AGE_EVERY_MS`: halves what counts as recent and forgets idle tenants. */
   age(): void {
     this.#recent = 0
     for (const [tenant, account] of this.#accounts) {

@@ -1,0 +1,73 @@
+import {
+  type Broker,
+  backlogQueues,
+  type Consumer,
+  createFinishedMembers,
+  eventPacketQueues,
+  eventQueues,
+  handleMembers,
+  openEventPacket,
+  type SingleEvent,
+} from '@switchhook/messaging'
+import type { Logger } from '@switchhook/runtime'
+import type { Consume } from '@switchhook/service'
+import type { Bounds } from './bounds.ts'
+import { type Intake, parseReceivedEvent } from './intake/intake.ts'
+
+interface ConsumeDeps {
+  readonly bounds: Pick<Bounds, 'prefetch'>
+  readonly consume: Consume
+  readonly publishAlone: Broker['publishAlone']
+  readonly intake: Intake
+  /** Shards of the event queues. */
+  readonly shards: number
+  readonly log: Logger
+}
+
+/**
+ * Longer than the confirm of a packet takes. In a burst, events of many packets end in any order; an acknowledgement for each
+ * costs RabbitMQ half as much as the event itself.
+ */
+const ACK_DELAY_MS = 100
+
+/** Consumes events, the packets of events, and the backlogs, whose members wait for a turn, each within its bound (bounds.ts). */
+export async function startConsuming(deps: ConsumeDeps): Promise<Pick<Consumer, 'drain'>> {
+  const { bounds, consume, publishAlone, intake, shards, log } = deps
+  const { events, packets, backlog } = bounds.prefetch
+  const ofPackets = { finished: createFinishedMembers<SingleEvent>(), publishAlone, log }
+  const consumers = await Promise.all([
+    ...eventQueues(shards).map((queue) =>
+      consume({
+        queue,
+        concurrency: events,
+        parse: parseReceivedEvent,
+        handle: intake.take,
+        ackDelayMs: ACK_DELAY_MS,
+      }),
+    ),
+    ...eventPacketQueues(shards).map((queue) =>
+      consume({
+        queue,
+        concurrency: packets,
+        parse: openEventPacket,
+        handle: (packet) => handleMembers(packet, { ...ofPackets, handle: intake.takeMember }),
+        ackDelayMs: ACK_DELAY_MS,
+      }),
+    ),
+    ...backlogQueues.map((queue, n) =>
+      consume({
+        queue,
+        concurrency: backlog,
+        parse: openEventPacket,
+        handle: (packet) => handleMembers(packet, { ...ofPackets, ...intake.ofBacklog(n) }),
+      }),
+    ),
+  ])
+  return {
+    async drain() {
+      const drained = consumers.map((consumer) => consumer.drain())
+      intake.stop()
+      await Promise.all(drained)
+    },
+  }
+}
