@@ -33,7 +33,7 @@ export type Api = Awaited<ReturnType<typeof startApi>>
 /** Composes the service from its features and starts it. Waits for Redis, but not for the broker. */
 export async function startApi(options: StartApiOptions) {
   const { config, log, shutdown, metrics, tracing } = options
-  const { base, readiness, traceOfRequest } = await openBase(options)
+  const { base, readiness, requestTraces } = await openBase(options)
   const { redis, installation } = base
   const state = await openState(base)
   shutdown.defer('outbox relay', state.stopRelay)
@@ -66,7 +66,7 @@ export async function startApi(options: StartApiOptions) {
     },
     config,
     log,
-    observe: observeRequests({ log, metrics, tracing, traceOfRequest }),
+    observe: observeRequests({ log, metrics, tracing, requestTraces }),
     console: openConsole(config, log),
   })
   const server = await startHttpServer(config.API_PORT, app, {

@@ -18,11 +18,11 @@ export async function openBase(service: Service<ApiConfig>) {
     redisMayBeFull: true,
     waitForBroker: false,
   })
-  const traceOfRequest = new AsyncLocalStorage<string>()
+  const requestTraces = new AsyncLocalStorage<string>()
   const publishTraced = tracePublishDelivery(tracing, (delivery) => broker.publishDelivery(delivery))
   /** Publishes within a span, in the trace of the current request; the delivery carries the trace on. */
   const publishDelivery: Broker['publishDelivery'] = (delivery) => {
-    const traceparent = traceOfRequest.getStore()
+    const traceparent = requestTraces.getStore()
     return publishTraced({ ...delivery, ...(traceparent !== undefined && { traceparent }) })
   }
   const base = {
@@ -47,11 +47,11 @@ export async function openBase(service: Service<ApiConfig>) {
     }),
     publishDelivery,
     /** The `traceparent` of the current request; undefined outside a request. */
-    traceOfRequest: () => traceOfRequest.getStore(),
+    traceOfRequest: () => requestTraces.getStore(),
     /** Milliseconds since 1970, at most a few seconds from Redis's clock (`ClockWatch`). */
     now,
     /** Redis's clock, ms since 1970, for what is final or must not be early (`ClockWatch`). */
     redisNow,
   }
-  return { base, readiness, traceOfRequest }
+  return { base, readiness, requestTraces }
 }

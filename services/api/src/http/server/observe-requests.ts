@@ -29,15 +29,15 @@ const SANE_REQUEST_ID = /^[\w.:-]{1,128}$/
  * Gives every request an id and a trace, which continues the client's; when it ends, logs, counts and traces it under the
  * path pattern of its route: the url can be confidential, and clients must not create series. Requests that match no route
  * share one.
- * @param traceOfRequest gets the `traceparent`, for the code that handles the request
+ * @param requestTraces gets the `traceparent`, for the code that handles the request
  */
 export function observeRequests(deps: {
   readonly log: Logger
   readonly metrics: Metrics
   readonly tracing: Tracing
-  readonly traceOfRequest: AsyncLocalStorage<string>
+  readonly requestTraces: AsyncLocalStorage<string>
 }): RequestHandler {
-  const { log, metrics, tracing, traceOfRequest } = deps
+  const { log, metrics, tracing, requestTraces } = deps
   const requests = metrics.counter('switchhook_http_requests_total', 'Requests, by route, method and status.')
   const durations = metrics.histogram(
     'switchhook_http_request_duration_seconds',
@@ -92,6 +92,6 @@ export function observeRequests(deps: {
       // A 4xx is the client's mistake and no failure of the server's span.
       span.end(status === null ? 'aborted' : status >= 500 ? String(status) : undefined)
     })
-    traceOfRequest.run(span.traceparent, next)
+    requestTraces.run(span.traceparent, next)
   }
 }
