@@ -64,7 +64,7 @@ export async function openBacking(
     /** The configured shards, and those that an earlier configuration left on the broker. */
     shards,
     consume,
-    /** The time for events. */
+    /** The time for events: this host's clock, at most a few seconds from Redis's. */
     now: clock.now,
     /** Redis's clock, which decides what is final or must not be early, such as an expiry or the end of a pause. */
     redisNow: clock.serverNow,

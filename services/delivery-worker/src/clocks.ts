@@ -1,6 +1,6 @@
 export interface Clocks {
-  /** Milliseconds since 1970, by Redis's clock: a worker whose own clock is wrong expires and releases nothing early. */
-  readonly now: () => number
+  /** Milliseconds since 1970: a worker whose own clock is wrong expires and releases nothing early. */
+  readonly redisNow: () => number
   /** Monotonic, in ms: the clock of leases and waits. */
   readonly nowMs: () => number
 }

@@ -50,10 +50,10 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
         others: dueQueues(packetShards),
       }),
   })
-  const clocks = { now: redisNow, nowMs: () => performance.now() }
+  const clocks = { redisNow, nowMs: () => performance.now() }
   const bounds = boundsOf(config, shards)
   const deadlineMs = config.DELIVERY_TIMEOUT
-  const client = createEndpointClient(config, bounds.posts, log, clocks.now)
+  const client = createEndpointClient(config, bounds.posts, log, redisNow)
   const reporting = startReporting(service, redis)
   const { traced, listener } = reporting
   const subscriptions = createSubscriptionStore(redis, installation.verify)
@@ -129,7 +129,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     limits,
     parkExcess: heldLimit.parkExcess,
     noticeLimit: noticeHeldLimit,
-    now: clocks.now,
+    redisNow,
     log,
   })
   shutdown.defer('held deliveries', looks.stop)

@@ -29,7 +29,7 @@ export async function startFanout(service: Service<FanoutConfig>): Promise<Runni
   const matching = createMatching(redis, installation.verify)
   const handle = createHandleEvent({
     matching: ({ tenant, eventType, data, revision }) => matching(tenant, eventType, data, revision),
-    now: () => new Date(),
+    hostNow: Date.now,
     fannedOut: (event, tookMs) => {
       history.add(event)
       countFannedOut(event.eventType, event.subscriptionIds.length, tookMs)

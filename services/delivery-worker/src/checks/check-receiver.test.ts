@@ -47,7 +47,7 @@ function aWorld(
     checks: { save: async (checkId, facts) => void saved.push([checkId, facts]) },
     deadlineMs: 10_000,
     // Set back during the first POST.
-    clocks: { now: () => (elapsedMs === 0 ? NOW_MS : NOW_MS - 3_600_000), nowMs: () => elapsedMs },
+    clocks: { redisNow: () => (elapsedMs === 0 ? NOW_MS : NOW_MS - 3_600_000), nowMs: () => elapsedMs },
   })
   return { run, check, posts, saved, strays }
 }

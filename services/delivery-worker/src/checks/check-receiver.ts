@@ -43,21 +43,21 @@ const PERMIT_POLL_MS = 50
  */
 export function createCheckReceiver(deps: CheckReceiverDeps) {
   const { client, limits, subscriptions, checks, deadlineMs, clocks } = deps
-  const { now, nowMs } = clocks
+  const { redisNow, nowMs } = clocks
   // A check relies on what it read when it began.
   const post = deps.postUnderLease(async (admitted) => ({ admitted, trustedUntilMs: Infinity }))
 
   return async (check: ReceiverCheck): Promise<void> => {
     const { checkId, eventType } = check
     const expiresAtMs = Date.parse(check.expiresAt)
-    if (now() > expiresAtMs) return
+    if (redisNow() > expiresAtMs) return
     const subscription = await subscriptions.find(check.tenant, check.subscriptionId)
     if (subscription === undefined) return checks.save(checkId, { refused: 'subscription-not-found' })
     const { signing, headers } = subscription
     const limited = hasLimits(subscription) ? subscription : undefined
     /** Undefined: the limits let nothing through until the check expired, and the api waits no longer. */
     const postOnce = async (delivery: Delivery, attempt = 1): Promise<CheckedPost | undefined> => {
-      for (; now() <= expiresAtMs; await pause(PERMIT_POLL_MS)) {
+      for (; redisNow() <= expiresAtMs; await pause(PERMIT_POLL_MS)) {
         const beganMs = nowMs()
         // Like a probe, it may go before what is held.
         const posted = await limits.post(limited, delivery, true, (take) => post(delivery, attempt, Infinity, take))
@@ -68,7 +68,7 @@ export function createCheckReceiver(deps: CheckReceiverDeps) {
     }
     const isSigned = signing !== undefined
     const example = (trial: Trial): Delivery => ({
-      ...exampleDeliveryOf({ eventId: newEventId(), eventType, trial, at: new Date(now()) }, subscription),
+      ...exampleDeliveryOf({ eventId: newEventId(), eventType, trial, at: new Date(redisNow()) }, subscription),
       ...(signing !== undefined && { signing }),
       ...(headers !== undefined && { headers }),
     })

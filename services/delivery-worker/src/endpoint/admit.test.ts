@@ -14,7 +14,7 @@ const health: EndpointHealth = { state: 'closed', consecutiveFailures: 2, openUn
 const admitWith = (
   stored: Subscription | undefined,
   delivery: Delivery,
-  now = Date.now,
+  redisNow = Date.now,
   removed?: RemovedSubscription,
 ): Promise<Admission> =>
   createAdmit({
@@ -22,7 +22,7 @@ const admitWith = (
     isFailing: () => false,
     findRemoved: async () => removed,
     canSign: ({ signing, headers }) => ![signing?.secret, headers?.['authorization']].includes('of a lost key'),
-    now,
+    redisNow,
     nowMs: () => ASKED_AT_MS,
   })(delivery)
 

@@ -51,7 +51,7 @@ export function nextLookMs({ mode, paused, pausedUntil }: Subscription, nowMs: n
  * delivery: the subscription may since have been enabled or given the event type, so nothing is withheld because of it.
  */
 export function createAdmit(deps: AdmitDeps) {
-  const { canSign, now } = deps
+  const { canSign, redisNow } = deps
   const looks = createRecentLooks(deps)
 
   function admittedBy(
@@ -64,9 +64,9 @@ export function createAdmit(deps: AdmitDeps) {
     }
     // It was received by clients of a subscription that is gone, so there is no endpoint.
     if (subscription === undefined && delivery.url === '') return { kind: 'withdrawn', wasParked: true }
-    if (subscription !== undefined && isExpired(subscription, delivery, now())) return { kind: 'expired' }
-    if (subscription !== undefined && holdsDeliveries(subscription, now())) {
-      return { kind: 'held', lookInMs: nextLookMs(subscription, now()) }
+    if (subscription !== undefined && isExpired(subscription, delivery, redisNow())) return { kind: 'expired' }
+    if (subscription !== undefined && holdsDeliveries(subscription, redisNow())) {
+      return { kind: 'held', lookInMs: nextLookMs(subscription, redisNow()) }
     }
     const current = subscription ?? removed
     const admitted = current === undefined ? delivery : withCurrent(current, delivery)

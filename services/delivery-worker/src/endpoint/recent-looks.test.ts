@@ -25,7 +25,7 @@ function aWorker() {
     isFailing: () => world.isFailing,
     canSign: () => true,
     findRemoved: async () => undefined,
-    now: Date.now,
+    redisNow: Date.now,
     nowMs: () => world.nowMs,
   })
   return { world, admit }
@@ -99,7 +99,7 @@ test('after a look that failed, the next delivery asks again', async () => {
     isFailing: () => false,
     canSign: () => true,
     findRemoved: async () => undefined,
-    now: Date.now,
+    redisNow: Date.now,
     nowMs: () => 0,
   })
   await expect(admit(ofSubscription())).rejects.toThrow('Redis is away')

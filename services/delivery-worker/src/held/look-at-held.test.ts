@@ -21,7 +21,7 @@ function depsOf(subscription: Subscription, held: Partial<HeldLooksDeps['held']>
   const { id: subscriptionId, tenant } = subscription
   return {
     ...heldParts(),
-    now: () => START_MS,
+    redisNow: () => START_MS,
     held: {
       lapsed: async () => [],
       readLeases: async (_id, leases) => leases.map(() => ({ isHeld: true })),
@@ -87,7 +87,7 @@ function aWorker(subscriptions = 1, others?: Partial<Subscription>) {
     },
     publish: async () => void publishes++,
     waiting: async () => ({ backlog: waiting, due: late }),
-    now: () => nowMs,
+    redisNow: () => nowMs,
   })
   return {
     passes,

@@ -6,7 +6,7 @@ import { type LookPlan, TICK_MS } from './plan-look.ts'
 
 export interface SendAllDeps extends SendHeldDeps {
   readonly held: SendHeldDeps['held'] & Pick<HeldStore, 'due'>
-  readonly now: () => number
+  readonly redisNow: () => number
 }
 
 /** How many more deliveries the looks of one tick may publish, all together, to the backlog queue and to the due queues. */
@@ -28,12 +28,12 @@ const MAX_REMEMBERED = 10_000
 
 /** Publishes what a subscription no longer holds, slowly at first: a part for each look. */
 export function createSendAll(deps: SendAllDeps) {
-  const { held, now } = deps
+  const { held, redisNow } = deps
   const parts = new LRUCache<SubscriptionId, number>({
     max: MAX_REMEMBERED,
     ttl: PART_MEMORY_MS,
     ttlResolution: 0,
-    perf: { now },
+    perf: { now: redisNow },
   })
 
   return {

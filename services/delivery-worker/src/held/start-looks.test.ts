@@ -13,7 +13,7 @@ test('an outage of Redis is logged once, and the looks go on', async () => {
   const looks = startLooks({
     redis: new Proxy({}, { get: () => away }),
     broker: {},
-    now: Date.now,
+    redisNow: Date.now,
     log: { warn: (message: string) => void warned.push(message) },
   } as unknown as Parameters<typeof startLooks>[0])
   await jest.advanceTimersByTimeAsync(3_500)

@@ -19,7 +19,7 @@ const MAX_REMEMBERED = 10_000
  * Publishes the held first attempts of a subscription that is disabled while it is paused, for workers to withdraw them. What
  * stays needs no room, and is not read again while the list begins with it. Resolves to whether all that is due has been read.
  */
-export function createWithdrawHeld(deps: Omit<SendAllDeps, 'now'>) {
+export function createWithdrawHeld(deps: Omit<SendAllDeps, 'redisNow'>) {
   const { held } = deps
   const stays = new LRUCache<SubscriptionId, Stay>({ max: MAX_REMEMBERED })
 

@@ -11,12 +11,12 @@ export type EndpointClient = ReturnType<typeof createEndpointClient>
 
 /**
  * @param maxSockets maximum number of connections to one endpoint
- * @param now decides which secrets still sign, in ms since 1970
+ * @param redisNow decides which secrets still sign
  */
-export function createEndpointClient(config: WorkerConfig, maxSockets: number, log: Logger, now: () => number) {
+export function createEndpointClient(config: WorkerConfig, maxSockets: number, log: Logger, redisNow: () => number) {
   const guard = createAddressGuard(config.WEBHOOK_ALLOWED_NETWORKS)
   const vault = openVault(config, log)
-  const signer = createSigner({ vault, log, now })
+  const signer = createSigner({ vault, log, now: redisNow })
   const timeoutMs = config.DELIVERY_TIMEOUT
   const proxy = config.EGRESS_PROXY_URL
   // Two tries of two queries then fit into the deadline.

@@ -128,7 +128,7 @@ async function run(rounds: number, { hasLease }: { readonly hasLease: boolean })
     isFailing: () => false,
     canSign: () => true,
     findRemoved: async () => undefined,
-    now: Date.now,
+    redisNow: Date.now,
     nowMs,
   })
   const tally: Tally = { delivered: 0, withdrawn: 0, renewed: 0, late: 0 }

@@ -129,7 +129,7 @@ async function lateWrites({ deliveries, changes }: Run, rules: Rules): Promise<W
     isFailing: () => false,
     canSign: () => true,
     findRemoved: async () => undefined,
-    now: Date.now,
+    redisNow: Date.now,
     // A lease that begins with a late reply is the mistake that one of the tests makes.
     nowMs: () => time.nowMs() + (rules.beginsBeforeAsking ? 0 : MAX_REPLY_MS),
   })

@@ -25,7 +25,7 @@ const MAX_PASSES = 4
  * dies, its permits expire, and a look gives back what it was passing on.
  */
 export function createLimits(deps: LimitsDeps) {
-  const { broker, permits, held, now, nowMs, log } = deps
+  const { broker, permits, held, redisNow, nowMs, log } = deps
   const passing = new Set<Promise<unknown>>()
 
   /**
@@ -39,7 +39,7 @@ export function createLimits(deps: LimitsDeps) {
   ): Promise<number | null> {
     // Its delivery has gone on, or ends without a POST.
     const needsNoPermit = (delivery: Delivery | undefined): boolean =>
-      delivery === undefined || !isSent(limited, delivery, now())
+      delivery === undefined || !isSent(limited, delivery, redisNow())
     // The permits bound how many are due at once. Any number can end without a POST, so these give way to all others.
     const publish = (delivery: Delivery): Promise<void> =>
       needsNoPermit(delivery) ? broker.publishBacklogged(delivery) : broker.publishDelivery(delivery)

@@ -33,7 +33,7 @@ useStore((opened) => {
       publishDelivery: async (delivery) => void (passed.push(delivery), due.push(delivery)),
       publishBacklogged: async (delivery) => void passed.push(delivery),
     },
-    now: Date.now,
+    redisNow: Date.now,
     nowMs: () => performance.now(),
     log: silentLog,
   })

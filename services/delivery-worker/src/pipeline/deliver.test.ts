@@ -65,7 +65,7 @@ function aWorld(outcome: Outcome, change: Change = {}) {
     },
     listener: notifyAll([{ concluded: (_delivery, _attempt, { kind }) => void steps.push(`report ${kind}`) }]),
     afterSettled: [notice],
-    now: () => clockMs,
+    redisNow: () => clockMs,
     nowMs: () => clockMs,
     ...others,
   } satisfies Partial<FlatDeps>
@@ -230,7 +230,7 @@ describe('deliver', () => {
           setByMs = stepMs
           return posted(delivery, ok)
         },
-        now: () => STARTED_MS + setByMs + nowMs,
+        redisNow: () => STARTED_MS + setByMs + nowMs,
         nowMs: () => nowMs,
       })
       await deliver(aDelivery())

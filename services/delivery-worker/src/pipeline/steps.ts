@@ -81,7 +81,7 @@ export async function attempt(
 ): Promise<At<'posted' | 'withheld'>> {
   const { delivery: due, before, trustedUntilMs, limited } = admitted
   const number = due.attempt + 1
-  const startedAtMs = deps.now()
+  const startedAtMs = deps.redisNow()
   const beganMs = deps.nowMs()
   const ended = deps.listener.posting(due, number)
   let posted: Posted | Withheld | undefined
@@ -121,14 +121,14 @@ export async function attempt(
  * names the token of the first that is settled, so all but one of these retries are dropped when they fall due.
  */
 export async function secure(
-  deps: Pick<StepDeps, 'broker' | 'now'>,
+  deps: Pick<StepDeps, 'broker' | 'redisNow'>,
   { result, decision }: At<'decided'>,
 ): Promise<At<'secured'>> {
   return { kind: 'secured', result, decision, settlement: await settlementOf(deps, result, decision) }
 }
 
 async function settlementOf(
-  { broker, now }: Parameters<typeof secure>[0],
+  { broker, redisNow }: Parameters<typeof secure>[0],
   { delivery }: Result,
   decision: Decision,
 ): Promise<ToSettle> {
@@ -152,7 +152,7 @@ async function settlementOf(
       const token = newToken()
       // Confirmed by the broker before the slot is settled, so that the ledger never names a message that does not exist.
       await broker.publishRetry({ ...rest, slot, token, ...(postponed > 0 && { postponed }) }, waitMs)
-      const nextAttemptAt = new Date(now() + waitMs).toISOString()
+      const nextAttemptAt = new Date(redisNow() + waitMs).toISOString()
       return { state: 'waiting', next: { token, postponed }, nextAttemptAt }
     }
   }

@@ -14,9 +14,13 @@ const MINUTE_MS = 60_000
 /**
  * Counts attempts, their outcomes and times, and parked and expired deliveries, by subscription and minute. Off the path of
  * deliveries: counts are kept in memory and written with each flush. A worker that dies, or cannot write, loses them.
- * @param now ms since 1970
+ * @param hostNow ms since 1970
  */
-export function createStatistics(store: Pick<StatisticsStore, 'add'>, log: Pick<Logger, 'debug'>, now: () => number) {
+export function createStatistics(
+  store: Pick<StatisticsStore, 'add'>,
+  log: Pick<Logger, 'debug'>,
+  hostNow: () => number,
+) {
   let tallies = new Map<Tenant, Tally>()
   let counted = 0
 
@@ -27,7 +31,7 @@ export function createStatistics(store: Pick<StatisticsStore, 'add'>, log: Pick<
       if (key !== null) counted += 1
       return new Map()
     })
-    return getOrCreate(minutes, Math.floor(now() / MINUTE_MS), () => new Map())
+    return getOrCreate(minutes, Math.floor(hostNow() / MINUTE_MS), () => new Map())
   }
 
   const concluded: Concluded = (delivery, attempt, decision) => {
@@ -45,7 +49,7 @@ export function createStatistics(store: Pick<StatisticsStore, 'add'>, log: Pick<
     counted = 0
     let lost = 0
     for (const [tenant, tally] of due) {
-      await store.add(tenant, additionsOf(tally), now()).catch(() => void (lost += 1))
+      await store.add(tenant, additionsOf(tally), hostNow()).catch(() => void (lost += 1))
     }
     if (lost > 0) log.debug('statistics were not written', { tenants: lost })
   }

@@ -75,19 +75,19 @@ export function pipelineDeps(change: Partial<FlatDeps> = {}): PipelineDeps {
     limits: { post: (limited, _delivery, _isProbe, post) => post(limited && (async () => Infinity)) },
     listener: notifyAll([]),
     afterSettled: [],
-    now: Date.now,
+    redisNow: Date.now,
     nowMs: () => 0,
     ...others,
   }
 }
 
 /** What held deliveries need of a worker that settles and parks nothing for real. */
-export const heldParts = (): RecordOutcomeDeps & Pick<HeldLooksDeps, 'parkExcess' | 'now'> => ({
+export const heldParts = (): RecordOutcomeDeps & Pick<HeldLooksDeps, 'parkExcess' | 'redisNow'> => ({
   conclude: createPipeline(pipelineDeps()).conclude,
   noticeIfParked: async () => {},
   parkExcess: async () => {},
   listAgain: async () => {},
-  now: Date.now,
+  redisNow: Date.now,
 })
 
 /** An isolation whose subscriptions have one turn each. */

@@ -29,7 +29,7 @@ function aHandler(change: Partial<HandleEventDeps & { publishDelivery: Publish }
   const { publishDelivery = async () => {}, ...others } = change
   const handle = createHandleEvent({
     matching: () => Promise.resolve([]),
-    now: () => new Date('2026-11-20T08:30:00.000Z'),
+    hostNow: () => Date.parse('2026-11-20T08:30:00.000Z'),
     fannedOut: () => {},
     log: { debug: () => {} },
     ...others,

@@ -33,7 +33,8 @@ export function parseEventMessage(message: Pick<IncomingMessage, 'content' | 'ro
 export interface HandleEventDeps {
   /** Those that receive the event. Rejects if the subscriptions cannot be read: an error must never look like "no subscriptions". */
   readonly matching: (event: PlatformEvent) => Promise<readonly MatchedSubscription[]>
-  readonly now: () => Date
+  /** Milliseconds since 1970. */
+  readonly hostNow: () => number
   /** Called with each event whose deliveries are all stored. Returns immediately and never throws. */
   readonly fannedOut: (event: LoggedEvent, tookMs: number) => void
   readonly log: Pick<Logger, 'debug'>
@@ -55,7 +56,7 @@ export type HandleEvent = (
   publishDelivery: (delivery: Delivery) => Promise<void>,
 ) => Promise<number>
 
-export function createHandleEvent({ matching, now, fannedOut, log }: HandleEventDeps): HandleEvent {
+export function createHandleEvent({ matching, hostNow, fannedOut, log }: HandleEventDeps): HandleEvent {
   /** The stored deliveries of events that failed. */
   const stored = createFinishedParts(({ id }: MatchedSubscription) => id)
 
@@ -84,7 +85,7 @@ export function createHandleEvent({ matching, now, fannedOut, log }: HandleEvent
     const { eventId, eventType, tenant, occurredAt, traceparent } = event
     const startedAt = performance.now()
     const receivers = await matching(event)
-    const fannedOutAt = now().toISOString()
+    const fannedOutAt = new Date(hostNow()).toISOString()
     // Serialised once, for all bodies and for the journal.
     const dataJson = JSON.stringify(event.data)
     const deliveryTo = firstDeliveriesOf(event, fannedOutAt, dataJson)
