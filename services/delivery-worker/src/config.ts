@@ -1,4 +1,4 @@
-import { DEFAULT_RETRY_WAITS, type ScheduleOf } from '@switchhook/contracts'
+import { DEFAULT_RETRY_WAITS } from '@switchhook/contracts'
 import { MAX_SHARDS } from '@switchhook/messaging'
 import {
   type Config,
@@ -115,8 +115,7 @@ export const policyOf = (config: WorkerConfig): DeliveryPolicy => ({
 })
 
 /** How long the record of a delivery is kept, by its state. */
-export const retentionOf = (config: WorkerConfig, scheduleOf: ScheduleOf) => ({
+export const retentionOf = (config: WorkerConfig) => ({
   settledRetentionMs: config.DELIVERY_RETENTION,
   parkedRetentionMs: config.PARKED_RETENTION,
-  scheduleOf,
 })

@@ -39,6 +39,7 @@ import { startReporting } from './reporting/start-reporting.ts'
 export async function startWorker(service: Service<WorkerConfig>): Promise<Running> {
   const { config, log, shutdown } = service
   const schedule = { waitsMs: config.DELIVERY_RETRY_WAITS, cooldownMs: config.BREAKER_COOLDOWN }
+  // Of each delivery, for the ledger, the breaker and `decide`: a schedule per subscription would be another function here.
   const scheduleOf = () => schedule
   const { redis, broker, installation, consume, readiness, redisNow, shards } = await openBacking(service, {
     sharded: { configured: config.DELIVERY_SHARDS, namesOf: dueQueues },
@@ -58,7 +59,8 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   const { traced, listener } = reporting
   const subscriptions = createSubscriptionStore(redis, installation.verify)
   const parkedLimits = { ...limitsOf(config), released: reporting.parkedReleased }
-  const deliveries = createDeliveryStore(redis, retentionOf(config, scheduleOf), parkedLimits, installation.verify)
+  const retention = { ...retentionOf(config), scheduleOf }
+  const deliveries = createDeliveryStore(redis, retention, parkedLimits, installation.verify)
   const archive = createDeliveryArchive(redis)
   const notices = createNotices({
     broker,
