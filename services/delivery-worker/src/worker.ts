@@ -18,11 +18,11 @@ import {
 } from '@switchhook/store'
 import { boundsOf } from './bounds.ts'
 import { consumeChecks, createCheckReceiver } from './checks/check-receiver.ts'
-import { limitsOf, maxAttemptMs, retentionOf, type WorkerConfig } from './config.ts'
+import { maxAttemptMs, parkedLimitsOf, retentionOf, type WorkerConfig } from './config.ts'
 import { startConsuming } from './consume.ts'
 import { createAdmit } from './endpoint/admit.ts'
-import { createBreaker } from './endpoint/cooldown.ts'
-import { createIsolation } from './endpoint/isolate.ts'
+import { createBreaker } from './endpoint/breaker.ts'
+import { createIsolation } from './endpoint/isolation.ts'
 import { createConfirmedHeldStore } from './held/confirmed-held-store.ts'
 import { createHeldLimit } from './held/held-limit.ts'
 import { consumeOutcomes, createRecordOutcomes } from './held/record-outcomes.ts'
@@ -31,7 +31,7 @@ import { createEndpointClient } from './http/endpoint-client.ts'
 import { createPostUnderLease, type Renew } from './http/post-under-lease.ts'
 import { createLimits } from './limits/limits.ts'
 import { createNotices } from './notices/notices.ts'
-import { createPipeline } from './pipeline/deliver.ts'
+import { createPipeline } from './pipeline/pipeline.ts'
 import { createRecoverRejected } from './pipeline/recover-rejected.ts'
 import { startReporting } from './reporting/start-reporting.ts'
 
@@ -58,7 +58,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   const reporting = startReporting(service, redis)
   const { traced, listener } = reporting
   const subscriptions = createSubscriptionStore(redis, installation.verify)
-  const parkedLimits = { ...limitsOf(config), released: reporting.parkedReleased }
+  const parkedLimits = { ...parkedLimitsOf(config), released: reporting.parkedReleased }
   const retention = { ...retentionOf(config), scheduleOf }
   const deliveries = createDeliveryStore(redis, retention, parkedLimits, installation.verify)
   const archive = createDeliveryArchive(redis)

@@ -45,7 +45,10 @@ export function createCheckReceiver(deps: CheckReceiverDeps) {
   const { client, limits, subscriptions, checks, deadlineMs, clocks } = deps
   const { redisNow, nowMs } = clocks
   // A check relies on what it read when it began.
-  const post = deps.postUnderLease(async (admitted) => ({ admitted, trustedUntilMs: Infinity }))
+  const post = deps.postUnderLease(async (delivery) => ({
+    admission: { kind: 'admitted', delivery },
+    trustedUntilMs: Infinity,
+  }))
 
   return async (check: ReceiverCheck): Promise<void> => {
     const { checkId, eventType } = check

@@ -15,8 +15,11 @@ import { LRUCache } from 'lru-cache'
 import type { Clocks } from '../clocks.ts'
 import { RECEIVED_LOOK_MS, type Withheld } from '../policy/decide.ts'
 
-/** `trustedUntilMs`: how long a first attempt may rely on the subscription that was read. */
-export type Admission = Awaited<ReturnType<Admit>>
+/** The delivery as it may be sent now, or the reason to withhold it. */
+export type Admission = { readonly kind: 'admitted'; readonly delivery: Delivery } | Withheld
+
+/** The endpoint as it was read. `trustedUntilMs`: how long a first attempt may rely on the subscription. */
+export type Reading = Awaited<ReturnType<Admit>>
 
 export type Admit = ReturnType<typeof createAdmit>
 
@@ -54,11 +57,11 @@ export function createAdmit(deps: AdmitDeps) {
   const { canSign, redisNow } = deps
   const looks = createRecentLooks(deps)
 
-  function admittedBy(
+  function admissionOf(
     subscription: Subscription | undefined,
     delivery: Delivery,
     removed?: RemovedSubscription,
-  ): Delivery | Withheld {
+  ): Admission {
     if (delivery.attempt === 0 && !wantsFirstAttempt(subscription, delivery)) {
       return { kind: 'withdrawn', ...(delivery.run > 1 && { wasParked: true }) }
     }
@@ -69,17 +72,16 @@ export function createAdmit(deps: AdmitDeps) {
       return { kind: 'held', lookInMs: nextLookMs(subscription, redisNow()) }
     }
     const current = subscription ?? removed
-    const admitted = current === undefined ? delivery : withCurrent(current, delivery)
-    if (canSign(admitted)) return admitted
+    const sent = current === undefined ? delivery : withCurrent(current, delivery)
+    if (canSign(sent)) return { kind: 'admitted', delivery: sent }
     // Its own headers are of a url that the subscription has left, so nobody can replace them either.
-    const hasOwnHeaders = admitted.headers !== undefined && admitted.headers !== subscription?.headers
+    const hasOwnHeaders = sent.headers !== undefined && sent.headers !== subscription?.headers
     return { kind: 'unsignable', isFinal: subscription === undefined || hasOwnHeaders }
   }
 
-  const admissionBy = ({ subscription, ...look }: EndpointLook, delivery: Delivery, removed?: RemovedSubscription) => ({
+  const readingOf = ({ subscription, ...look }: EndpointLook, delivery: Delivery, removed?: RemovedSubscription) => ({
     ...look,
-    /** The delivery as it may be sent now, or the reason to withhold it. */
-    admitted: admittedBy(subscription, delivery, removed),
+    admission: admissionOf(subscription, delivery, removed),
     /** `limited`: the subscription, if each POST needs a permit. */
     ...(subscription !== undefined && hasLimits(subscription) && { limited: subscription }),
   })
@@ -87,13 +89,13 @@ export function createAdmit(deps: AdmitDeps) {
   return async (delivery: Delivery) => {
     const recent = delivery.attempt === 0 ? looks.find(delivery) : undefined
     if (recent !== undefined) {
-      const admission = admissionBy(await recent, delivery)
-      if (isHealthy(admission.health) && !('kind' in admission.admitted)) return admission
+      const reading = readingOf(await recent, delivery)
+      if (isHealthy(reading.health) && reading.admission.kind === 'admitted') return reading
     }
     const look = await looks.ask(delivery)
     const isSecret = delivery.signing !== undefined || delivery.headers !== undefined
     const isRemoved = look.subscription === undefined && delivery.attempt > 0 && isSecret
-    return admissionBy(look, delivery, isRemoved ? await deps.findRemoved(delivery) : undefined)
+    return readingOf(look, delivery, isRemoved ? await deps.findRemoved(delivery) : undefined)
   }
 }
 

@@ -51,9 +51,9 @@ test.each<[string, Partial<Subscription> | undefined]>([
 ])('a subscription that was %s after the last look receives its next delivery', async (_what, before) => {
   const { world, admit } = aWorker()
   world.stored = { health: HEALTHY, subscription: before && { ...SUBSCRIPTION, ...before } }
-  expect((await admit(ofSubscription())).admitted).toEqual({ kind: 'withdrawn' })
+  expect((await admit(ofSubscription())).admission).toEqual({ kind: 'withdrawn' })
   world.stored = { health: HEALTHY, subscription: SUBSCRIPTION }
-  expect((await admit(ofSubscription())).admitted).toMatchObject({ url: SUBSCRIPTION.url })
+  expect((await admit(ofSubscription())).admission).toMatchObject({ delivery: { url: SUBSCRIPTION.url } })
 })
 
 test('while this worker sees the endpoint fail, every delivery looks', async () => {

@@ -1,8 +1,8 @@
 import { type Endpoint, type HeldStore, leaseTimes } from '@switchhook/store'
 import type { HeldLimit } from './held-limit.ts'
-import { concludeReceived, type RecordOutcomeDeps, recordOutcome } from './record-outcomes.ts'
+import { concludeReceived, type RecordingDeps, recordOutcome } from './record-outcomes.ts'
 
-export interface EndLeasesDeps extends RecordOutcomeDeps {
+export interface EndLeasesDeps extends RecordingDeps {
   readonly held: Pick<HeldStore, 'lapsed' | 'readLeases' | 'unparked' | 'read' | 'release' | 'remove'>
   readonly parkExcess: HeldLimit['parkExcess']
 }

@@ -1,7 +1,7 @@
 import type { Logger } from '@switchhook/runtime'
 import type { DeliveryStore, HeldExcess, HeldStore } from '@switchhook/store'
 import type { Notices } from '../notices/notices.ts'
-import type { AfterSettled } from '../pipeline/deliver.ts'
+import type { AfterSettled } from '../pipeline/pipeline.ts'
 
 export interface HeldLimitDeps {
   readonly held: Pick<HeldStore, 'read' | 'remove'>

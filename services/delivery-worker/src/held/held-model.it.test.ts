@@ -10,7 +10,7 @@ import {
 } from '@switchhook/store'
 import { aSubscription, silentLog } from '@switchhook/testkit'
 import fc from 'fast-check'
-import { createPipeline } from '../pipeline/deliver.ts'
+import { createPipeline } from '../pipeline/pipeline.ts'
 import { HEALTHY, heldParts } from '../testing/delivering.ts'
 import { aDeliveryWorld, type Point } from '../testing/one-delivery.ts'
 import { createLookAtHeld } from './look-at-held.ts'

@@ -9,8 +9,8 @@ import {
   type HeldExcess,
 } from '@switchhook/store'
 import { aDelivery, aSubscription, silentLog } from '@switchhook/testkit'
-import { createPipeline } from '../pipeline/deliver.ts'
-import { anAdmission, HEALTHY, heldParts, pipelineDeps } from '../testing/delivering.ts'
+import { createPipeline } from '../pipeline/pipeline.ts'
+import { aReading, HEALTHY, heldParts, pipelineDeps } from '../testing/delivering.ts'
 import { createHeldLimit } from './held-limit.ts'
 import { createLookAtHeld } from './look-at-held.ts'
 
@@ -56,7 +56,7 @@ function aWorker({ perSubscription, perTenant = 1_000, tenant = newSubscriptionI
           await afterSettled(settled)
         },
       ],
-      admit: async () => anAdmission({ kind: 'held', lookInMs: 60_000 }),
+      admit: async () => aReading({ kind: 'held', lookInMs: 60_000 }),
     }),
   )
   return {

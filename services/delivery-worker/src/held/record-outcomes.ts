@@ -3,12 +3,12 @@ import { type Consumer, Queue } from '@switchhook/messaging'
 import type { Consume } from '@switchhook/service'
 import { chunksOf, type HeldMessage, type HeldStore, type OutcomeStore } from '@switchhook/store'
 import type { Notices } from '../notices/notices.ts'
-import type { Pipeline } from '../pipeline/deliver.ts'
+import type { Pipeline } from '../pipeline/pipeline.ts'
 import { answerExcerpt } from '../policy/answer-excerpt.ts'
 import { resultOf } from '../policy/classify.ts'
 import type { HeldLimit } from './held-limit.ts'
 
-interface RecordOutcomesDeps extends RecordOutcomeDeps {
+interface RecordOutcomesDeps extends RecordingDeps {
   readonly held: Pick<HeldStore, 'read' | 'remove'>
   readonly outcomes: Pick<OutcomeStore, 'recorded'>
 }
@@ -46,7 +46,7 @@ export const consumeOutcomes = (consume: Consume, record: ReturnType<typeof crea
     handle: record,
   })
 
-export interface RecordOutcomeDeps {
+export interface RecordingDeps {
   readonly conclude: Pipeline['conclude']
   readonly listAgain: HeldLimit['listAgain']
   readonly noticeIfParked: Notices['noticeIfParked']
@@ -54,7 +54,7 @@ export interface RecordOutcomeDeps {
 
 /** Records what a client has reported. It can be repeated, because it is recorded only for the message that was handed out. */
 export async function recordOutcome(
-  deps: RecordOutcomeDeps,
+  deps: RecordingDeps,
   reported: ReportedOutcome,
   message: HeldMessage | undefined,
 ): Promise<void> {
@@ -71,7 +71,7 @@ export async function recordOutcome(
 
 /** Takes a received delivery through the steps that follow a POST. */
 export async function concludeReceived(
-  { conclude }: Pick<RecordOutcomeDeps, 'conclude'>,
+  { conclude }: Pick<RecordingDeps, 'conclude'>,
   received: Delivery,
   { attempt, at, durationMs, outcome }: Pick<ReportedOutcome, 'attempt' | 'at' | 'durationMs' | 'outcome'>,
 ): Promise<void> {

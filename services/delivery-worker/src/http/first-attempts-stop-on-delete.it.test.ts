@@ -146,8 +146,9 @@ async function run(rounds: number, { hasLease }: { readonly hasLease: boolean })
 
   async function attempt(delivery: Delivery): Promise<void> {
     await pause(randomInt(300))
-    const { admitted, trustedUntilMs } = await admit(delivery)
-    const posted = 'kind' in admitted ? admitted : await postUnderLease(admitted, 1, trustedUntilMs)
+    const { admission, trustedUntilMs } = await admit(delivery)
+    const posted =
+      admission.kind === 'admitted' ? await postUnderLease(admission.delivery, 1, trustedUntilMs) : admission
     if (posted.kind === 'withdrawn') tally.withdrawn += 1
     else expect(posted).toMatchObject({ outcome: { kind: 'delivered', status: 204 } })
   }

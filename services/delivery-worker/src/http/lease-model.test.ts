@@ -166,10 +166,10 @@ async function lateWrites({ deliveries, changes }: Run, rules: Rules): Promise<W
     await time.pass(run.startMs)
     const due = aDelivery({ subscriptionId: id, eventType: run.eventType, url: URL_BEFORE })
     looksOf.set(due.deliveryId, { ...run, asked: 0 })
-    const { admitted, trustedUntilMs } = await admit(due)
-    if ('kind' in admitted) return
+    const { admission, trustedUntilMs } = await admit(due)
+    if (admission.kind !== 'admitted') return
     // Rejects if the store is too slow for a lease; the message then comes back.
-    await postUnderLease(admitted, 1, trustedUntilMs).catch((error: unknown) => {
+    await postUnderLease(admission.delivery, 1, trustedUntilMs).catch((error: unknown) => {
       if (!(error instanceof Unavailable)) throw error
     })
   }

@@ -1,8 +1,8 @@
 import { type Delivery, type Outcome, Unavailable } from '@switchhook/contracts'
 import type { Deadline } from '@switchhook/runtime'
 import { aDelivery, aSubscription } from '@switchhook/testkit'
-import type { Admission } from '../endpoint/admit.ts'
-import { anAdmission, posted as postedTo } from '../testing/delivering.ts'
+import type { Reading } from '../endpoint/admit.ts'
+import { aReading, posted as postedTo } from '../testing/delivering.ts'
 import { createPostUnderLease, type LeaseExpired, type PostTerms, type TakePermit } from './post-under-lease.ts'
 
 const TIMEOUT_MS = 1_000
@@ -26,7 +26,7 @@ async function post(
   due: Delivery,
   trustedUntilMs: number,
   results: readonly (Outcome | LeaseExpired)[],
-  renewals: readonly Admission[] = [],
+  renewals: readonly Reading[] = [],
   /** Of a subscription with limits: how long each permit is valid, in ms. Then none is free. */
   permitsMs?: readonly number[],
 ) {
@@ -45,7 +45,7 @@ async function post(
     renew: async () => {
       clockMs += 10
       renewed += 1
-      return renewals[renewed - 1] ?? anAdmission(due, { trustedUntilMs: clockMs + 250 })
+      return renewals[renewed - 1] ?? aReading(due, { trustedUntilMs: clockMs + 250 })
     },
     nowMs: () => clockMs,
   })
@@ -71,7 +71,7 @@ test('a first attempt is posted under its lease without another read while the l
 test('a retry whose lease ended while it connected is signed with what is valid then', async () => {
   const retry: Delivery = { ...first, slot: 1, attempt: 1 }
   const resigned: Delivery = { ...retry, signing: { id: 'b', secret: 'b', since: first.firstDueAt, former: [] } }
-  const { posted } = await post(retry, 50, [expired, ok], [anAdmission(resigned, { trustedUntilMs: 400 })])
+  const { posted } = await post(retry, 50, [expired, ok], [aReading(resigned, { trustedUntilMs: 400 })])
   expect(posted).toEqual(postedTo(resigned, ok))
 })
 
@@ -101,7 +101,7 @@ test.each([
     // Waits of this process.
     renew: async () => {
       clockMs += 5_000
-      return anAdmission(first, { trustedUntilMs: 250 })
+      return aReading(first, { trustedUntilMs: 250 })
     },
     nowMs: () => 0,
     runningMs: () => clockMs,
@@ -120,13 +120,13 @@ test('renewals end with the deadline', async () => {
 })
 
 test('a delivery that its subscription no longer receives is withdrawn instead of sent', async () => {
-  const { posted, sent } = await post(first, 50, [expired], [anAdmission({ kind: 'withdrawn' })])
+  const { posted, sent } = await post(first, 50, [expired], [aReading({ kind: 'withdrawn' })])
   expect(posted).toEqual({ kind: 'withdrawn' })
   expect(sent).toHaveLength(1)
 })
 
 test('a delivery whose subscription has a new url by then is sent there', async () => {
-  const renewals = [anAdmission(moved, { trustedUntilMs: 400 })]
+  const renewals = [aReading(moved, { trustedUntilMs: 400 })]
   const { posted, sent } = await post(first, 50, [expired, reset], renewals)
   expect(posted).toEqual(postedTo(moved, reset))
   expect(sent.map(({ url }) => url)).toEqual([first.url, moved.url])
@@ -142,7 +142,7 @@ describe('a first attempt that broke on a kept connection and whose lease ended 
   })
 
   test('has failed if the subscription is gone, because it was written once', async () => {
-    const { posted } = await post(first, 50, [broken], [anAdmission({ kind: 'withdrawn' })])
+    const { posted } = await post(first, 50, [broken], [aReading({ kind: 'withdrawn' })])
     expect(posted).toEqual(postedTo(first, reset))
   })
 })
@@ -160,7 +160,7 @@ test('while Redis answers too slowly for a lease, the delivery comes back withou
     renew: async () => {
       const askedAtMs = clockMs
       clockMs += 300
-      return anAdmission(first, { trustedUntilMs: askedAtMs + 250 })
+      return aReading(first, { trustedUntilMs: askedAtMs + 250 })
     },
     nowMs: () => clockMs,
   })
@@ -178,7 +178,7 @@ test('a first attempt that broke has failed although its lease cannot be renewed
     },
     renew: async () => {
       clockMs += 300
-      return anAdmission(first, { trustedUntilMs: clockMs - 50 })
+      return aReading(first, { trustedUntilMs: clockMs - 50 })
     },
     nowMs: () => clockMs,
   })
@@ -217,12 +217,12 @@ describe('a POST of a subscription with limits', () => {
   })
 
   test('is not made if the subscription got its limits while connecting', async () => {
-    const renewed = anAdmission(first, { limited: aSubscription({ maxInFlight: 1 }), trustedUntilMs: 1_000 })
+    const renewed = aReading(first, { limited: aSubscription({ maxInFlight: 1 }), trustedUntilMs: 1_000 })
     expect(await post(first, 50, [expired, ok], [renewed])).toMatchObject({ posted: limited, sent: [{}] })
   })
 
   test('takes its permit under the limits as they are after the renewal', async () => {
-    const renewed = anAdmission(first, { limited: aSubscription({ maxInFlight: 1 }), trustedUntilMs: 1_000 })
+    const renewed = aReading(first, { limited: aSubscription({ maxInFlight: 1 }), trustedUntilMs: 1_000 })
     expect(await post(first, 50, [expired, ok], [renewed], [100, 100])).toMatchObject({ limits: [undefined, 1] })
   })
 

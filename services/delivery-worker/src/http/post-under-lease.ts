@@ -1,7 +1,7 @@
 import { type Delivery, isLeaseValid, type Outcome, type Subscription, Unavailable } from '@switchhook/contracts'
 import { type Deadline, runningMs as runningClockMs } from '@switchhook/runtime'
 import type { Clocks } from '../clocks.ts'
-import type { Admission } from '../endpoint/admit.ts'
+import type { Reading } from '../endpoint/admit.ts'
 import { HANGING_MS } from '../endpoint/tenant-share.ts'
 import type { Withheld } from '../policy/decide.ts'
 
@@ -52,9 +52,9 @@ export interface PostUnderLeaseDeps extends Pick<Clocks, 'nowMs'> {
 }
 
 /** Reads the subscription again. Rejects if Redis is away. */
-export type Renew = (delivery: Delivery) => Promise<Reading>
+export type Renew = (delivery: Delivery) => Promise<LeaseReading>
 
-type Reading = Pick<Admission, 'admitted' | 'trustedUntilMs' | 'limited'>
+type LeaseReading = Pick<Reading, 'admission' | 'trustedUntilMs' | 'limited'>
 
 /** The delivery as it may be written until `untilMs` (monotonic): by what was read, and by its permit if it needs one. */
 interface WriteLease {
@@ -71,16 +71,16 @@ const LIMITED: Withheld = { kind: 'held', lookInMs: LIMITED_LOOK_MS }
 const TIMED_OUT: Outcome = { kind: 'unreachable', reason: 'timeout' }
 
 async function acquire(
-  { admitted, trustedUntilMs, limited }: Reading,
+  { admission, trustedUntilMs, limited }: LeaseReading,
   take: TakePermit | undefined,
   wasWritten: boolean,
 ): Promise<WriteLease | Withheld> {
-  if ('kind' in admitted) return admitted
+  if (admission.kind !== 'admitted') return admission
   // It has got limits since this attempt began without a permit.
   if (limited !== undefined && take === undefined) return LIMITED
   const permittedUntilMs = take === undefined ? Infinity : await take(wasWritten, limited)
   if (permittedUntilMs === undefined) return LIMITED
-  return { kind: 'lease', delivery: admitted, untilMs: Math.min(trustedUntilMs, permittedUntilMs) }
+  return { kind: 'lease', delivery: admission.delivery, untilMs: Math.min(trustedUntilMs, permittedUntilMs) }
 }
 
 /**
@@ -116,7 +116,8 @@ export function createPostUnderLease(deps: PostUnderLeaseDeps) {
       ...(longestMs >= HANGING_MS && { isHung: true }),
     })
     try {
-      for (let read: Reading = { admitted: due, trustedUntilMs }; ; read = await renew(due)) {
+      let read: LeaseReading = { admission: { kind: 'admitted', delivery: due }, trustedUntilMs }
+      for (; ; read = await renew(due)) {
         const lease = await acquire(read, take, broken !== undefined)
         if (lease.kind !== 'lease') return broken ?? lease
         const { delivery, untilMs } = lease

@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { createAddressGuard } from '@switchhook/egress'
 import { startDeadline } from '@switchhook/runtime'
 import { aDelivery, stall } from '@switchhook/testkit'
-import { anAdmission, posted } from '../testing/delivering.ts'
+import { aReading, posted } from '../testing/delivering.ts'
 import { aPostClient, type TestPostClient } from '../testing/post-client.ts'
 import { createPostUnderLease } from './post-under-lease.ts'
 
@@ -70,7 +70,7 @@ test('a first attempt whose lease ended while the worker stalled is sent under a
     ...client,
     renew: async () => {
       renewed += 1
-      return anAdmission(due, { trustedUntilMs: nowMs() + 250 })
+      return aReading(due, { trustedUntilMs: nowMs() + 250 })
     },
     nowMs,
   })
@@ -93,7 +93,7 @@ test('an endpoint that does not answer has failed, also after a stall', async ()
   const postUnderLease = createPostUnderLease({
     startDeadline: () => startDeadline(TIMEOUT_MS),
     ...client,
-    renew: async () => anAdmission(due),
+    renew: async () => aReading(due),
     nowMs: () => performance.now(),
   })
   const beganMs = performance.now()

@@ -15,7 +15,7 @@ import {
 import type { Broker } from '@switchhook/messaging'
 import { type Logger, oneAtATime } from '@switchhook/runtime'
 import type { DeliveryArchive, DeliveryRecord, LimitNotices, OutageStore } from '@switchhook/store'
-import type { AfterSettled } from '../pipeline/deliver.ts'
+import type { AfterSettled } from '../pipeline/pipeline.ts'
 import { mayBeParked } from '../pipeline/progress.ts'
 
 export interface NoticesDeps {

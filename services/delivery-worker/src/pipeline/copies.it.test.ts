@@ -2,7 +2,7 @@ import { type Delivery, Unavailable } from '@switchhook/contracts'
 import { type OpenedStore, useStore } from '@switchhook/servicekit'
 import fc from 'fast-check'
 import { aDeliveryWorld, type Point, WAITS_MS } from '../testing/one-delivery.ts'
-import type { Pipeline } from './deliver.ts'
+import type { Pipeline } from './pipeline.ts'
 
 const WORKERS = 3
 const ATTEMPTS = WAITS_MS.length + 1

@@ -10,7 +10,7 @@ import {
 } from '@switchhook/store'
 import { aDelivery, aSubscription, eventually } from '@switchhook/testkit'
 import { ok } from '../testing/delivering.ts'
-import type { AfterSettled } from './deliver.ts'
+import type { AfterSettled } from './pipeline.ts'
 import type { At } from './progress.ts'
 import { createRecoverRejected } from './recover-rejected.ts'
 

@@ -1,7 +1,7 @@
 import type { Delivery, SubscriptionId } from '@switchhook/contracts'
 import type { DeliveryArchive, RejectionStore, StateStore } from '@switchhook/store'
 import { LRUCache } from 'lru-cache'
-import type { AfterSettled } from './deliver.ts'
+import type { AfterSettled } from './pipeline.ts'
 import { mayBeParked } from './progress.ts'
 
 /** Rejections that are being parked are listed by then. */

@@ -8,7 +8,7 @@ import { aDelivery } from '@switchhook/testkit'
 import { createPostClient } from '../http/post.ts'
 import { createPostUnderLease } from '../http/post-under-lease.ts'
 import { admitIn, pipelineDeps } from '../testing/delivering.ts'
-import { createPipeline } from './deliver.ts'
+import { createPipeline } from './pipeline.ts'
 
 const TIMEOUT_MS = 5_000
 

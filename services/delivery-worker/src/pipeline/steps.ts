@@ -3,8 +3,8 @@ import type { Broker } from '@switchhook/messaging'
 import type { DeliveryStore } from '@switchhook/store'
 import type { Clocks } from '../clocks.ts'
 import type { Admit } from '../endpoint/admit.ts'
-import type { Breaker } from '../endpoint/cooldown.ts'
-import type { Isolation, Need } from '../endpoint/isolate.ts'
+import type { Breaker } from '../endpoint/breaker.ts'
+import type { Isolation, Need } from '../endpoint/isolation.ts'
 import type { Posted, PostUnderLease } from '../http/post-under-lease.ts'
 import type { Limits } from '../limits/limits.ts'
 import { resultOf } from '../policy/classify.ts'
@@ -44,17 +44,17 @@ export async function look(
     return { kind: 'settled', delivery: result.delivery, rejected: result.before?.rejected, result }
   }
   const { delivery: due } = at
-  const [isSettled, { admitted, health, rejected, ...lease }] = await Promise.all([
+  const [isSettled, { admission, health, rejected, ...lease }] = await Promise.all([
     deliveries.isSettled(due),
     admit(due),
   ])
   if (isSettled) return { kind: 'settled', delivery: due, rejected }
-  if ('kind' in admitted) return withheld(due, admitted)
+  if (admission.kind !== 'admitted') return withheld(due, admission)
   const probe = health.state === 'probing' ? await breaker.claimProbe(due) : undefined
   if (health.state === 'closed' || probe !== undefined) {
-    return { kind: 'admitted', delivery: admitted, before: { health, probe, rejected }, ...lease }
+    return { ...admission, before: { health, probe, rejected }, ...lease }
   }
-  return withheld(admitted, { kind: 'cooling', isProbing: health.state === 'probing' })
+  return withheld(admission.delivery, { kind: 'cooling', isProbing: health.state === 'probing' })
 }
 
 /** A probe needs no turn: it is the one POST that decides about all the others. */

@@ -1,20 +1,21 @@
 import type { Delivery, Outcome } from '@switchhook/contracts'
 import type { EndpointHealth } from '@switchhook/store'
-import type { Admission } from '../endpoint/admit.ts'
-import { createIsolation, type IsolationDeps } from '../endpoint/isolate.ts'
+import type { Reading } from '../endpoint/admit.ts'
+import { createIsolation, type IsolationDeps } from '../endpoint/isolation.ts'
 import type { HeldLooksDeps } from '../held/look-at-held.ts'
-import type { RecordOutcomeDeps } from '../held/record-outcomes.ts'
+import type { RecordingDeps } from '../held/record-outcomes.ts'
 import type { Posted } from '../http/post-under-lease.ts'
-import { createPipeline, type PipelineDeps } from '../pipeline/deliver.ts'
+import { createPipeline, type PipelineDeps } from '../pipeline/pipeline.ts'
+import type { Withheld } from '../policy/decide.ts'
 import { notifyAll } from '../reporting/listener.ts'
 
 export const HEALTHY: EndpointHealth = { state: 'closed', consecutiveFailures: 0, openUntilMs: null, recentHangs: 0 }
 export const ok: Outcome = { kind: 'delivered', status: 200 }
 export const down: Outcome = { kind: 'unreachable', reason: 'refused' }
 
-/** The admission of a delivery to a healthy endpoint, under a lease that does not end. */
-export const anAdmission = (admitted: Admission['admitted'], change: Partial<Admission> = {}): Admission => ({
-  admitted,
+/** The admission to a healthy endpoint of a delivery, or the reason to withhold it, under a lease that does not end. */
+export const aReading = (due: Delivery | Withheld, change: Partial<Reading> = {}): Reading => ({
+  admission: 'kind' in due ? due : { kind: 'admitted', delivery: due },
   health: HEALTHY,
   trustedUntilMs: Infinity,
   ...change,
@@ -23,8 +24,8 @@ export const anAdmission = (admitted: Admission['admitted'], change: Partial<Adm
 /** The admission of every delivery, with the breaker of its endpoint in this state. */
 export const admitIn =
   (state: EndpointHealth['state']): PipelineDeps['admit'] =>
-  async (admitted) =>
-    anAdmission(admitted, { health: { ...HEALTHY, state } })
+  async (delivery) =>
+    aReading(delivery, { health: { ...HEALTHY, state } })
 
 /** Of a store that records everything. */
 export const WRITTEN = { kind: 'written' } as const
@@ -82,7 +83,7 @@ export function pipelineDeps(change: Partial<FlatDeps> = {}): PipelineDeps {
 }
 
 /** What held deliveries need of a worker that settles and parks nothing for real. */
-export const heldParts = (): RecordOutcomeDeps & Pick<HeldLooksDeps, 'parkExcess' | 'redisNow'> => ({
+export const heldParts = (): RecordingDeps & Pick<HeldLooksDeps, 'parkExcess' | 'redisNow'> => ({
   conclude: createPipeline(pipelineDeps()).conclude,
   noticeIfParked: async () => {},
   parkExcess: async () => {},

@@ -1,8 +1,8 @@
 import type { Delivery } from '@switchhook/contracts'
 import type { DeliveryArchive, DeliveryStore } from '@switchhook/store'
 import { aDelivery } from '@switchhook/testkit'
-import { createPipeline, type Pipeline, type PipelineDeps } from '../pipeline/deliver.ts'
-import { admitIn, anAdmission, ok, pipelineDeps, posted } from './delivering.ts'
+import { createPipeline, type Pipeline, type PipelineDeps } from '../pipeline/pipeline.ts'
+import { admitIn, aReading, ok, pipelineDeps, posted } from './delivering.ts'
 
 export const WAITS_MS = [10, 20, 30]
 
@@ -42,11 +42,11 @@ export function aDeliveryWorld(store: DeliveryStore & DeliveryArchive, of: Parti
       // clients received it.
       admit: async (delivery) =>
         delivery.attempt === 0 && !subscription.isEnabled
-          ? anAdmission({ kind: 'withdrawn' })
+          ? aReading({ kind: 'withdrawn' })
           : subscription.isDeleted
-            ? anAdmission({ kind: 'withdrawn', ...(delivery.attempt > 0 && { wasParked: true }) })
+            ? aReading({ kind: 'withdrawn', ...(delivery.attempt > 0 && { wasParked: true }) })
             : subscription.isHolding
-              ? anAdmission({ kind: 'held', lookInMs: 0 })
+              ? aReading({ kind: 'held', lookInMs: 0 })
               : admitIn(healthIn(endpoint()))(delivery),
       post: async (delivery, attempt) => {
         await at('before the POST')

@@ -2,7 +2,7 @@ import { type Delivery, newSubscriptionId, type SubscriptionId } from '@switchho
 import { aDelivery, eventually } from '@switchhook/testkit'
 import fc from 'fast-check'
 import { anIsolation, oneTurn } from '../testing/delivering.ts'
-import { laneOf, movesToLane, type Need, type Source } from './isolate.ts'
+import { laneOf, movesToLane, type Need, type Source } from './isolation.ts'
 
 const slow = newSubscriptionId()
 const other = newSubscriptionId()

@@ -3,14 +3,14 @@ import { MAX_UNACKED_MS } from '@switchhook/messaging'
 import { anAttempt } from '@switchhook/servicekit'
 import type { DeliveryRecord } from '@switchhook/store'
 import { aDelivery, eventually } from '@switchhook/testkit'
-import type { Source } from '../endpoint/isolate.ts'
+import type { Source } from '../endpoint/isolation.ts'
 import type { Withheld } from '../policy/decide.ts'
 import { notifyAll } from '../reporting/listener.ts'
 import {
   aBreaker,
   admitIn,
-  anAdmission,
   anIsolation,
+  aReading,
   down,
   type FlatDeps,
   HEALTHY,
@@ -20,7 +20,7 @@ import {
   posted,
   WRITTEN,
 } from '../testing/delivering.ts'
-import { type AfterSettled, createPipeline } from './deliver.ts'
+import { type AfterSettled, createPipeline } from './pipeline.ts'
 import { mayBeParked } from './progress.ts'
 import { createRecoverRejected } from './recover-rejected.ts'
 
@@ -74,7 +74,7 @@ function aWorld(outcome: Outcome, change: Change = {}) {
   return { deliver, conclude, deps, steps, attempts }
 }
 
-const withholding = (reason: Withheld): Change => ({ admit: async () => anAdmission(reason) })
+const withholding = (reason: Withheld): Change => ({ admit: async () => aReading(reason) })
 const gone = () => Promise.reject(new Unavailable('redis', 'gone'))
 
 describe('deliver', () => {
@@ -248,7 +248,7 @@ describe('deliver', () => {
     const leases: number[] = []
     const { deliver } = aWorld(ok, {
       isolation,
-      admit: async (admitted) => anAdmission(admitted, { trustedUntilMs: ++looks }),
+      admit: async (delivery) => aReading(delivery, { trustedUntilMs: ++looks }),
       post: async (delivery, _attempt, trustedUntilMs) => {
         leases.push(trustedUntilMs)
         return posted(delivery, ok)
@@ -284,7 +284,7 @@ describe('deliver', () => {
   test('a result without a POST is not kept: the delivery that comes back is looked at again', async () => {
     const withheld = [{ kind: 'unsignable' as const }]
     const { deliver, steps } = aWorld(ok, {
-      admit: async (due) => anAdmission(withheld.shift() ?? due),
+      admit: async (due) => aReading(withheld.shift() ?? due),
       publishRetry: () => Promise.reject(new Unavailable('rabbitmq', 'away')),
     })
     const due = aDelivery()
@@ -517,7 +517,7 @@ describe('deliver', () => {
       await aWorld(ok, { breaker: probing, admit: admitIn('probing'), isSettled: async () => true }).deliver(
         aDelivery(),
       )
-      const withdrawn = anAdmission({ kind: 'withdrawn' }, { health: { ...HEALTHY, state: 'probing' } })
+      const withdrawn = aReading({ kind: 'withdrawn' }, { health: { ...HEALTHY, state: 'probing' } })
       await aWorld(ok, { breaker: probing, admit: async () => withdrawn }).deliver(aDelivery())
       expect(claims).toEqual([])
     })
@@ -592,7 +592,7 @@ describe('deliver', () => {
 
     test.each<[string, Change, string]>([
       ['settled', { isSettled: async () => true }, ''],
-      ['withdrawn', { admit: async () => anAdmission({ kind: 'withdrawn' }) }, 'report withdrawn'],
+      ['withdrawn', { admit: async () => aReading({ kind: 'withdrawn' }) }, 'report withdrawn'],
       ['for an endpoint in its cool-down', { admit: admitIn('open') }, 'report retry'],
       ['not the probe', { admit: admitIn('probing') }, 'report retry'],
     ])('a delivery that is %s is completed', async (_name, change, last) => {
@@ -680,7 +680,7 @@ describe('recoverRejected', () => {
   /** The steps after the POST, with the questions and notes. */
   function aRecovering(outcome: Outcome, rejected?: string, change: Change = {}, failures = 0) {
     const world = aWorld(outcome, {
-      admit: async (admitted) => anAdmission(admitted, { rejected }),
+      admit: async (delivery) => aReading(delivery, { rejected }),
       afterSettled: [
         createRecoverRejected(
           { find: async () => record },

@@ -1,7 +1,7 @@
 import { type Delivery, newSubscriptionId, type Outcome } from '@switchhook/contracts'
 import type { EndpointHealth } from '@switchhook/store'
 import { eventually } from '@switchhook/testkit'
-import { type Before, createBreaker } from './cooldown.ts'
+import { type Before, createBreaker } from './breaker.ts'
 
 const ok: Outcome = { kind: 'delivered', status: 204 }
 const rejected: Outcome = { kind: 'answered', status: 404 }
