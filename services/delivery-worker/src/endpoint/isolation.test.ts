@@ -1,7 +1,9 @@
 import { type Delivery, newSubscriptionId, type SubscriptionId } from '@switchhook/contracts'
+import type { EndpointHealth } from '@switchhook/store'
 import { aDelivery, eventually } from '@switchhook/testkit'
 import fc from 'fast-check'
-import { anIsolation, oneTurn } from '../testing/delivering.ts'
+import { createPipeline } from '../pipeline/pipeline.ts'
+import { aBreaker, anIsolation, aReading, down, HEALTHY, ok, pipelineDeps, posted } from '../testing/delivering.ts'
 import { laneOf, movesToLane, type Need, type Source } from './isolation.ts'
 
 const slow = newSubscriptionId()
@@ -20,7 +22,16 @@ interface WorldOptions {
   readonly quick?: { readonly most: number; readonly beyondLeast: number }
 }
 
-/** Deliveries whose work ends when a test says so. */
+const withdrawn = { kind: 'withdrawn' } as const
+
+/** The state of an endpoint whose deliveries need this. */
+const healthOf = (need: Need): EndpointHealth => ({
+  ...HEALTHY,
+  state: need === 'probe' ? 'probing' : 'closed',
+  recentHangs: need === 'lane' ? 1 : 0,
+})
+
+/** A pipeline whose POSTs end when a test says so. */
 function aWorld(
   cap: number,
   {
@@ -34,7 +45,7 @@ function aWorld(
   const world = { nowMs: 0 }
   const inFlight: {
     readonly delivery: Delivery
-    readonly end: (error?: Error, isFailure?: boolean, durationMs?: number) => void
+    readonly end: (error?: Error, isFailure?: boolean) => void
   }[] = []
   const aside: [Delivery, number][] = []
   const givenUp: Delivery[] = []
@@ -46,33 +57,34 @@ function aWorld(
     nowMs: () => world.nowMs,
     runningMs: () => world.nowMs,
   })
-  const run = (delivery: Delivery, source: Source): Promise<void> =>
-    isolation.inTurn(delivery, source, {
-      look: () => look(delivery),
-      needs: (isPosted) => (isPosted ? needOf(delivery) : 'nothing'),
-      giveUpProbe: async () => void givenUp.push(delivery),
-      isFresh: () => true,
-      work: async (isPosted) => {
-        if (!isPosted) return
-        await new Promise<void>((resolve, reject) => {
-          const end = (error?: Error, isFailure = false, durationMs = 0): void => {
+  const { deliver } = createPipeline(
+    pipelineDeps({
+      isolation,
+      admit: async (delivery) =>
+        (await look(delivery)) ? aReading(delivery, { health: healthOf(needOf(delivery)) }) : aReading(withdrawn),
+      breaker: aBreaker({
+        claimProbe: async () => 'probe',
+        giveUpProbe: async (delivery) => void givenUp.push(delivery),
+      }),
+      post: (delivery) =>
+        new Promise((resolve, reject) => {
+          const end = (error?: Error, isFailure = false): void => {
             inFlight.splice(
               inFlight.findIndex((one) => one.delivery === delivery),
               1,
             )
-            if (error !== undefined) return reject(error)
-            isolation.notePost(delivery, { durationMs, isFailure })
-            resolve()
+            if (error === undefined) resolve(posted(delivery, isFailure ? down : ok))
+            else reject(error)
           }
           inFlight.push({ delivery, end })
-        })
-      },
-    })
+        }),
+    }),
+  )
   const of = (subscription: SubscriptionId): number =>
     inFlight.filter(({ delivery }) => delivery.subscriptionId === subscription).length
   return {
-    due: (delivery: Delivery) => run(delivery, 'due'),
-    fromLane: (delivery: Delivery) => run(delivery, 'lane'),
+    due: (delivery: Delivery) => deliver(delivery, 'due'),
+    fromLane: (delivery: Delivery) => deliver(delivery, 'lane'),
     stop: isolation.stop,
     world,
     inFlight,
@@ -257,25 +269,6 @@ test('a delivery gets it also while its subscription is crowded', async () => {
   looks.shift()?.()
   await idle()
   expect([of(slow), aside.length]).toEqual([2, 1])
-})
-
-test('what was looked at before the wait for a turn is looked at again only if it is no longer fresh', async () => {
-  for (const isFresh of [true, false]) {
-    const { isolation, take, free } = oneTurn()
-    take(deliveryTo(slow))
-    let looks = 0
-    const found: number[] = []
-    const waiting = isolation.inTurn(deliveryTo(slow), 'lane', {
-      look: async () => ++looks,
-      needs: () => 'turn',
-      isFresh: () => isFresh,
-      work: async (look) => void found.push(look),
-    })
-    await idle()
-    free()
-    await waiting
-    expect(found).toEqual([isFresh ? 1 : 2])
-  }
 })
 
 /** Ends the oldest POST and lets the next deliveries begin theirs. */
@@ -470,13 +463,10 @@ test('a delivery counts as moved to its lane only after the broker’s confirm',
     publishToLane: async () => confirms.shift()?.(),
     movedToLane: () => void (moved += 1),
   })
-  const run = () =>
-    isolation.inTurn(deliveryTo(slow), 'due', {
-      look: async () => {},
-      needs: () => 'turn',
-      isFresh: () => true,
-      work: () => Promise.reject(new Error('it has no turn')),
-    })
+  const { deliver } = createPipeline(
+    pipelineDeps({ isolation, post: () => Promise.reject(new Error('it has no turn')) }),
+  )
+  const run = () => deliver(deliveryTo(slow), 'due')
   await expect(run()).rejects.toThrow('no confirm')
   expect(moved).toBe(0)
   await run()

@@ -41,19 +41,10 @@ export function movesToLane(
   return need === 'turn' && !its.hasTurn && its.isCrowded
 }
 
-/** What runs in a turn, if it needs one. `Found` is the result of its look. */
-export interface TurnWork<Found> {
-  /** Runs before the wait for a turn, so that a delivery that needs none is not delayed. */
-  readonly look: () => Promise<Found>
-  readonly needs: (found: Found) => Need
-  /** Gives up the probe that the look may have claimed, because the delivery moves to a lane. */
-  readonly giveUpProbe?: (found: Found) => Promise<void>
-  /** Whether `found` is still valid after the wait for a turn. If not, `look` runs again. */
-  readonly isFresh: (found: Found) => boolean
-  readonly work: (found: Found) => Promise<void>
-}
-
 export type Isolation = ReturnType<typeof createIsolation>
+
+/** See `Isolation.enter`. */
+export type Place = ReturnType<Isolation['enter']>
 
 /** A few answers of a quick endpoint, on a busy worker. A slow endpoint costs its neighbours this wait once, not every time. */
 const TURN_PATIENCE_MS = 250
@@ -71,7 +62,7 @@ export const laneOf = (subscription: SubscriptionId): number => crc32(subscripti
  */
 export function createIsolation(deps: IsolationDeps) {
   const { turns: limits, patienceMs = TURN_PATIENCE_MS, publishToLane, movedToLane, nowMs } = deps
-  /** A subscription has one entry from its first delivery in `inTurn` to the last one. */
+  /** A subscription has one entry from its first delivery that enters to the last one that leaves. */
   const bySubscription = new Map<SubscriptionId, SubscriptionTurns>()
   const share = createTenantShare(deps)
   let isStopping = false
@@ -83,61 +74,50 @@ export function createIsolation(deps: IsolationDeps) {
 
   const turnsDeps = { limits, nowMs, beyondLeast }
 
-  async function moveToLane(delivery: Delivery): Promise<void> {
-    await publishToLane(delivery, laneOf(delivery.subscriptionId))
-    movedToLane?.()
-  }
-
   return {
-    /**
-     * Runs the work of a delivery in one of its subscription's turns, or without one if it needs none. If it moves to its lane
-     * (`movesToLane`, or a wait of `patienceMs` in vain), the broker has confirmed it there, with attempt and slot unchanged.
-     * Rejects while it waits if the worker stops.
-     */
-    inTurn: async <Found>(
-      delivery: Delivery,
-      source: Source,
-      { look, needs, giveUpProbe, isFresh, work }: TurnWork<Found>,
-    ): Promise<void> => {
+    /** Gives a delivery its place in this worker, with a turn of its subscription if one is free. It must leave in the end. */
+    enter: (delivery: Delivery, source: Source) => {
       const isBeyondShare = source === 'due' && share.isExceededBy(delivery)
       const turns = getOrCreate(bySubscription, delivery.subscriptionId, () => new SubscriptionTurns(turnsDeps))
       turns.deliveries += 1
       const hadTurn = !isBeyondShare && turns.take(delivery)
-      try {
-        let found = await look()
-        const need = needs(found)
-        const its = {
-          isBeyondShare,
-          // One may have become free during the look.
-          hasTurn: hadTurn || turns.isFreeFor(delivery),
-          isCrowded: isStopping || turns.isCrowded(),
-        }
-        if (movesToLane(source, need, its)) {
-          await giveUpProbe?.(found)
-          return await moveToLane(delivery)
-        }
-        if (!hadTurn && (need === 'turn' || need === 'lane')) {
-          if (!turns.take(delivery)) {
-            if (isStopping) throw stopping()
-            const hasTurn = await turns.wait(delivery, source === 'due' ? patienceMs : undefined)
-            if (!hasTurn) return await moveToLane(delivery)
-          }
-          if (!isFresh(found)) found = await look()
-        }
-        if (needs(found) !== 'nothing') share.began(delivery)
-        await work(found)
-      } finally {
-        share.ended(delivery)
-        turns.end(delivery)
-        turns.deliveries -= 1
-        if (turns.deliveries === 0) bySubscription.delete(delivery.subscriptionId)
+      return {
+        /** Whether it moves to its lane after its look. */
+        movesToLane: (need: Need): boolean =>
+          movesToLane(source, need, {
+            isBeyondShare,
+            // One may have become free during the look.
+            hasTurn: hadTurn || turns.isFreeFor(delivery),
+            isCrowded: isStopping || turns.isCrowded(),
+          }),
+        /** Resolves once the broker has confirmed it in its lane, with attempt and slot unchanged. */
+        moveToLane: async (): Promise<void> => {
+          await publishToLane(delivery, laneOf(delivery.subscriptionId))
+          movedToLane?.()
+        },
+        /** Whether it was looked at without the turn that it needs. */
+        needsTurn: (need: Need): boolean => !hadTurn && (need === 'turn' || need === 'lane'),
+        /** Resolves to false if it has waited for `patienceMs` in vain. Rejects while it waits if the worker stops. */
+        takeTurn: async (): Promise<boolean> => {
+          if (turns.take(delivery)) return true
+          if (isStopping) throw stopping()
+          return await turns.wait(delivery, source === 'due' ? patienceMs : undefined)
+        },
+        /** Counts it among the POSTs of its tenant. */
+        posting: (): void => share.began(delivery),
+        /** Adapts the turns and the places of its endpoint to the result of the POST. */
+        posted: (result: PostResult): void => {
+          share.ended(delivery)
+          share.noteDuration(delivery, result.durationMs)
+          turns.earn(result)
+        },
+        leave: (): void => {
+          share.ended(delivery)
+          turns.end(delivery)
+          turns.deliveries -= 1
+          if (turns.deliveries === 0) bySubscription.delete(delivery.subscriptionId)
+        },
       }
-    },
-    /** Adapts the turns and the places of an endpoint to the result of a POST. Call it within the work of the delivery. */
-    notePost: (delivery: Delivery, result: PostResult): void => {
-      share.ended(delivery)
-      share.noteDuration(delivery, result.durationMs)
-      bySubscription.get(delivery.subscriptionId)?.earn(result)
     },
     /** Returns waiting deliveries to the broker. */
     stop: (): void => {

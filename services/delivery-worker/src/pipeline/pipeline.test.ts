@@ -224,7 +224,9 @@ describe('deliver', () => {
       let [nowMs, setByMs] = [0, 0]
       const results: unknown[] = []
       const { deliver, attempts } = aWorld(ok, {
-        isolation: { ...anIsolation(), notePost: (_delivery, result) => void results.push(result) },
+        isolation: {
+          enter: (...args) => ({ ...anIsolation().enter(...args), posted: (result) => void results.push(result) }),
+        },
         post: async (delivery) => {
           nowMs += 24.6
           setByMs = stepMs

@@ -14,7 +14,7 @@ export type AfterSettled = (settled: At<'settled'>) => Promise<void>
 
 export interface PipelineDeps extends StepDeps {
   readonly scheduleOf: ScheduleOf
-  readonly isolation: Pick<Isolation, 'inTurn' | 'notePost'>
+  readonly isolation: Pick<Isolation, 'enter'>
   readonly breaker: Breaker
   readonly afterSettled: readonly AfterSettled[]
 }
@@ -54,8 +54,27 @@ export function createPipeline(deps: PipelineDeps) {
     } catch {}
   }
 
-  /** @param keep gets each value before the step that follows it */
-  async function conclude(from: Pending, keep: (at: Pending) => void = () => {}): Promise<void> {
+  async function deliverAlone(due: Delivery, source: Source, at: At<'due'> | Kept, keep: Keep): Promise<void> {
+    const place = deps.isolation.enter(due, source)
+    try {
+      // Before the wait for a turn, so that a delivery that needs none is not delayed.
+      let looked = await look(deps, at)
+      const need = needOf(looked)
+      if (place.movesToLane(need)) {
+        await giveUpProbe(deps, looked)
+        return await place.moveToLane()
+      }
+      if (place.needsTurn(need)) {
+        if (!(await place.takeTurn())) return await place.moveToLane()
+        if (!isFresh(deps, looked)) looked = await look(deps, at)
+      }
+      await conclude(looked.kind === 'admitted' ? await attempt(deps, looked, place) : looked, keep)
+    } finally {
+      place.leave()
+    }
+  }
+
+  async function conclude(from: Pending, keep: Keep = () => {}): Promise<void> {
     const reported = 'result' in from ? noteOutcome(from.result) : undefined
     try {
       let at: Pending | At<'noticed'> = from
@@ -74,15 +93,7 @@ export function createPipeline(deps: PipelineDeps) {
      * own (the broker or Redis is away, or the process is out of sockets); the message must then come back.
      */
     deliver: (due: Delivery, source: Source): Promise<void> =>
-      copies.alone(due, (at, keep) =>
-        deps.isolation.inTurn(due, source, {
-          look: () => look(deps, at),
-          needs: needOf,
-          giveUpProbe: (looked) => giveUpProbe(deps, looked),
-          isFresh: (looked) => isFresh(deps, looked),
-          work: async (looked) => conclude(looked.kind === 'admitted' ? await attempt(deps, looked) : looked, keep),
-        }),
-      ),
+      copies.alone(due, (at, keep) => deliverAlone(due, source, at, keep)),
     /** Takes an attempt that a client has made through the steps that follow a POST. */
     conclude: (result: Made): Promise<void> => conclude({ kind: 'posted', result }),
   }
@@ -118,8 +129,10 @@ async function notice(listeners: readonly AfterSettled[], settled: At<'settled'>
 /** More than a worker has in flight. Beyond it the oldest results are forgotten; each costs a duplicate POST. */
 const MAX_KEPT = 20_000
 
-/** @param keep is given each value that a repeat could go on from */
-type Work = (at: At<'due'> | Kept, keep: (at: Progress) => void) => Promise<void>
+/** Gets each value before the step that follows it. */
+type Keep = (at: Progress) => void
+
+type Work = (at: At<'due'> | Kept, keep: Keep) => Promise<void>
 
 /**
  * The copies of a message that this worker handles, by identity: they are handled one after the other, and share the result

@@ -1,7 +1,7 @@
 import type { Delivery, Outcome } from '@switchhook/contracts'
 import type { EndpointHealth } from '@switchhook/store'
 import type { Reading } from '../endpoint/admit.ts'
-import { createIsolation, type IsolationDeps } from '../endpoint/isolation.ts'
+import { createIsolation, type IsolationDeps, type Place } from '../endpoint/isolation.ts'
 import type { HeldLooksDeps } from '../held/look-at-held.ts'
 import type { RecordingDeps } from '../held/record-outcomes.ts'
 import type { Posted } from '../http/post-under-lease.ts'
@@ -40,6 +40,9 @@ export const aBreaker = (change: Partial<PipelineDeps['breaker']> = {}): Pipelin
   note: async () => {},
   ...change,
 })
+
+/** The place of a delivery in a worker that does not count. */
+export const aPlace = (): Pick<Place, 'posting' | 'posted'> => ({ posting: () => {}, posted: () => {} })
 
 /** The isolation of a worker with 16 lanes; each subscription has more turns than a test takes. */
 export const anIsolation = (change: Partial<IsolationDeps> = {}) =>
@@ -98,18 +101,14 @@ export function oneTurn() {
     turns: { least: 1, most: 1, beyondLeast: 0 },
     publishToLane: async (delivery) => void toLane.push(delivery),
   })
-  let free: (() => void) | undefined
+  let taken: Place | undefined
   return {
     isolation,
     toLane,
     /** Takes the turn of the delivery's subscription until `free` is called. */
-    take: (delivery: Delivery): void =>
-      void isolation.inTurn(delivery, 'due', {
-        look: async () => {},
-        needs: () => 'turn',
-        isFresh: () => true,
-        work: () => new Promise<void>((resolve) => (free = resolve)),
-      }),
-    free: () => free?.(),
+    take: (delivery: Delivery): void => {
+      taken = isolation.enter(delivery, 'due')
+    },
+    free: () => taken?.leave(),
   }
 }
