@@ -26,6 +26,11 @@ test.each([
     { first: { items: [], nextCursor: 'b' }, b: { items: [], nextCursor: 'c' }, c: { items: [], nextCursor: null } },
     ['first', 'b', 'c'],
   ],
+  [
+    'a list of another name',
+    { first: { data: { a: 1 }, subscriptions: [], nextCursor: 'b' }, b: { data: { a: 1 }, subscriptions: [1] } },
+    ['first', 'b'],
+  ],
   ['a page with items', { first: { items: [1], nextCursor: 'b' } }, ['first']],
   ['an array', { first: [] }, ['first']],
 ])('%s: the answer is the first page with items, or the last one', async (_case, pages, expected) => {

@@ -17,8 +17,9 @@ export async function fillPage(
   return answer
 }
 
-/** The cursor of an empty page; undefined for a page with items. */
+/** The cursor of an empty page; undefined for a page with entries. A page has one list, whatever its name. */
 function cursorAfterNone(body: unknown): string | null | undefined {
-  const { items, nextCursor } = body as { readonly items?: readonly unknown[]; readonly nextCursor?: string | null }
-  return items?.length === 0 ? nextCursor : undefined
+  const { nextCursor, ...rest } = body as { readonly nextCursor?: string | null }
+  const list = Object.values(rest).find((value) => Array.isArray(value))
+  return list?.length === 0 ? nextCursor : undefined
 }

@@ -11,8 +11,9 @@ interface Document {
 
 const { components, paths } = describeApi() as unknown as Document
 
+const pages = Object.entries(components.schemas).filter(([, { properties }]) => properties?.['nextCursor'])
+
 test('every page with a nextCursor has the same description', () => {
-  const pages = Object.entries(components.schemas).filter(([, { properties }]) => properties?.['nextCursor'])
   expect(pages.map(([name]) => name).toSorted()).toEqual([
     'AgentPage',
     'AuditPage',
@@ -24,6 +25,11 @@ test('every page with a nextCursor has the same description', () => {
     'Summary',
   ])
   expect(new Set(pages.map(([, { properties }]) => JSON.stringify(properties?.['nextCursor']))).size).toBe(1)
+})
+
+test.each(pages)('%s has one list, which shows whether the page is empty', (_name, { properties = {} }) => {
+  const lists = Object.values(properties).filter((schema) => 'type' in schema && schema.type === 'array')
+  expect(lists).toHaveLength(1)
 })
 
 test.each(['/api/v1/audit', '/api/v1/webhooks/events', '/api/v1/webhooks/subscriptions/{id}/deliveries'])(

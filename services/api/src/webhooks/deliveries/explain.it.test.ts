@@ -217,6 +217,22 @@ describe('the explanation of an event', () => {
     expect(await explain(`${event.eventId}?cursor=abc`)).toMatchObject({ status: 400 })
   })
 
+  test('has no empty page between the subscriptions that the event went to and the others', async () => {
+    const recipients = await Promise.all(Array.from({ length: 4 }, () => subscribe(globex)))
+    await subscribe(globex)
+    const event = loggedEvent({ tenant: 'globex', subscriptionIds: recipients })
+    await logFanOut(redis, event)
+    const sizes: number[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const { body } = await explain(`${event.eventId}?limit=2${cursor && `&cursor=${cursor}`}`, globex)
+      const page = body as Explained & { readonly nextCursor: string | null }
+      sizes.push(page.subscriptions.length)
+      cursor = page.nextCursor
+    }
+    expect(sizes.length).toBeGreaterThan(2)
+    expect(sizes).not.toContain(0)
+  })
+
   test('of a parked delivery without a body says that it cannot be sent again', async () => {
     const id = await subscribe()
     const event = await fanOut(id)
