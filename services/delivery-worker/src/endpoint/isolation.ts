@@ -43,8 +43,8 @@ export function movesToLane(
 
 export type Isolation = ReturnType<typeof createIsolation>
 
-/** See `Isolation.enter`. */
-export type Place = ReturnType<Isolation['enter']>
+/** A delivery between `Isolation.enter` and `leave`. */
+export type Isolated = ReturnType<Isolation['enter']>
 
 /** A few answers of a quick endpoint, on a busy worker. A slow endpoint costs its neighbours this wait once, not every time. */
 const TURN_PATIENCE_MS = 250
@@ -75,7 +75,7 @@ export function createIsolation(deps: IsolationDeps) {
   const turnsDeps = { limits, nowMs, beyondLeast }
 
   return {
-    /** Gives a delivery its place in this worker, with a turn of its subscription if one is free. It must leave in the end. */
+    /** Takes in a delivery, and a turn of its subscription for it if one is free. It must leave in the end. */
     enter: (delivery: Delivery, source: Source) => {
       const isBeyondShare = source === 'due' && share.isExceededBy(delivery)
       const turns = getOrCreate(bySubscription, delivery.subscriptionId, () => new SubscriptionTurns(turnsDeps))

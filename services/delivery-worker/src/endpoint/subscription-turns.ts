@@ -73,7 +73,7 @@ const isRetry = ({ attempt }: Delivery): boolean => attempt > 0
 
 /** The turns of one subscription, and the deliveries that wait for one. */
 export class SubscriptionTurns {
-  /** The deliveries that have a place, with a turn or without. */
+  /** The deliveries that have entered, with a turn or without. */
   deliveries = 0
   readonly #deps: SubscriptionTurnsDeps
   readonly #taken = new Set<Delivery>()

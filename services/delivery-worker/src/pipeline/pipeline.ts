@@ -55,22 +55,22 @@ export function createPipeline(deps: PipelineDeps) {
   }
 
   async function deliverAlone(due: Delivery, source: Source, at: At<'due'> | Kept, keep: Keep): Promise<void> {
-    const place = deps.isolation.enter(due, source)
+    const isolated = deps.isolation.enter(due, source)
     try {
       // Before the wait for a turn, so that a delivery that needs none is not delayed.
       let looked = await look(deps, at)
       const need = needOf(looked)
-      if (place.movesToLane(need)) {
+      if (isolated.movesToLane(need)) {
         await giveUpProbe(deps, looked)
-        return await place.moveToLane()
+        return await isolated.moveToLane()
       }
-      if (place.needsTurn(need)) {
-        if (!(await place.takeTurn())) return await place.moveToLane()
+      if (isolated.needsTurn(need)) {
+        if (!(await isolated.takeTurn())) return await isolated.moveToLane()
         if (!isFresh(deps, looked)) looked = await look(deps, at)
       }
-      await conclude(looked.kind === 'admitted' ? await attempt(deps, looked, place) : looked, keep)
+      await conclude(looked.kind === 'admitted' ? await attempt(deps, looked, isolated) : looked, keep)
     } finally {
-      place.leave()
+      isolated.leave()
     }
   }
 

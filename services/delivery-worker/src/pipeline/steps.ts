@@ -4,7 +4,7 @@ import type { DeliveryStore } from '@switchhook/store'
 import type { Clocks } from '../clocks.ts'
 import type { Admit } from '../endpoint/admit.ts'
 import type { Breaker } from '../endpoint/breaker.ts'
-import type { Need, Place } from '../endpoint/isolation.ts'
+import type { Isolated, Need } from '../endpoint/isolation.ts'
 import type { Posted, PostUnderLease } from '../http/post-under-lease.ts'
 import type { Limits } from '../limits/limits.ts'
 import { resultOf } from '../policy/classify.ts'
@@ -77,13 +77,13 @@ export const isFresh = ({ nowMs, breaker }: Pick<StepDeps, 'nowMs' | 'breaker'>,
 export async function attempt(
   deps: Omit<StepDeps, 'deliveries' | 'admit' | 'broker'>,
   admitted: At<'admitted'>,
-  place: Pick<Place, 'posting' | 'posted'>,
+  isolated: Pick<Isolated, 'posting' | 'posted'>,
 ): Promise<At<'posted' | 'withheld'>> {
   const { delivery: due, before, trustedUntilMs, limited } = admitted
   const number = due.attempt + 1
   const startedAtMs = deps.redisNow()
   const beganMs = deps.nowMs()
-  place.posting()
+  isolated.posting()
   const ended = deps.listener.posting(due, number)
   let posted: Posted | Withheld | undefined
   try {
@@ -102,7 +102,7 @@ export async function attempt(
   const { outcome, isHung } = posted
   const delivery = { ...posted.delivery, attempt: number }
   const durationMs = Math.round(deps.nowMs() - beganMs)
-  place.posted({ durationMs, isFailure: isTransientFailure(outcome) })
+  isolated.posted({ durationMs, isFailure: isTransientFailure(outcome) })
   const made: Attempt = {
     run: delivery.run,
     slot: delivery.slot,

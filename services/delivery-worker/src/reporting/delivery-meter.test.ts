@@ -3,7 +3,7 @@ import { createMetrics } from '@switchhook/runtime'
 import { anAttempt, aReportedDelivery } from '@switchhook/servicekit'
 import { attempt as makeAttempt } from '../pipeline/steps.ts'
 import type { Decision, Withheld } from '../policy/decide.ts'
-import { aPlace, HEALTHY, ok, pipelineDeps, posted } from '../testing/delivering.ts'
+import { HEALTHY, ok, pipelineDeps, posted, uncounted } from '../testing/delivering.ts'
 import { createDeliveryMeter } from './delivery-meter.ts'
 import { notifyAll } from './listener.ts'
 
@@ -124,7 +124,7 @@ test('POSTs in flight are those that have begun and not ended, whether they succ
     listener: createDeliveryMeter(metrics).listener,
   })
   const before = { health: HEALTHY, probe: undefined, rejected: undefined }
-  const post = () => makeAttempt(worker, { kind: 'admitted', delivery, before, trustedUntilMs: Infinity }, aPlace())
+  const post = () => makeAttempt(worker, { kind: 'admitted', delivery, before, trustedUntilMs: Infinity }, uncounted())
   const [first, second] = [post(), post()]
   const inFlight = async () => samplesOf(await metrics.text()).filter((line) => line.includes('in_flight'))
   expect(await inFlight()).toEqual(['switchhook_posts_in_flight 2'])

@@ -1,7 +1,7 @@
 import type { Delivery, Outcome } from '@switchhook/contracts'
 import type { EndpointHealth } from '@switchhook/store'
 import type { Reading } from '../endpoint/admit.ts'
-import { createIsolation, type IsolationDeps, type Place } from '../endpoint/isolation.ts'
+import { createIsolation, type Isolated, type IsolationDeps } from '../endpoint/isolation.ts'
 import type { HeldLooksDeps } from '../held/look-at-held.ts'
 import type { RecordingDeps } from '../held/record-outcomes.ts'
 import type { Posted } from '../http/post-under-lease.ts'
@@ -41,8 +41,8 @@ export const aBreaker = (change: Partial<PipelineDeps['breaker']> = {}): Pipelin
   ...change,
 })
 
-/** The place of a delivery in a worker that does not count. */
-export const aPlace = (): Pick<Place, 'posting' | 'posted'> => ({ posting: () => {}, posted: () => {} })
+/** A delivery whose POST counts nowhere. */
+export const uncounted = (): Pick<Isolated, 'posting' | 'posted'> => ({ posting: () => {}, posted: () => {} })
 
 /** The isolation of a worker with 16 lanes; each subscription has more turns than a test takes. */
 export const anIsolation = (change: Partial<IsolationDeps> = {}) =>
@@ -101,7 +101,7 @@ export function oneTurn() {
     turns: { least: 1, most: 1, beyondLeast: 0 },
     publishToLane: async (delivery) => void toLane.push(delivery),
   })
-  let taken: Place | undefined
+  let taken: Isolated | undefined
   return {
     isolation,
     toLane,
