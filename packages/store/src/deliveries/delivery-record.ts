@@ -65,16 +65,27 @@ type View = Omit<DeliveryRecord, 'deliveryId' | 'attempts' | 'body' | 'isUnsent'
 export type MessageIdentity = Pick<Delivery, 'deliveryId' | 'run' | 'slot' | 'attempt' | 'postponed' | 'token'>
 
 /**
- * Whether the ledger settles a message: it is then acknowledged without a POST, and its result is not recorded.
+ * Whether the ledger settles a message: it is then acknowledged without a POST, and its result is not recorded. Each clause is
+ * a row, and the first that applies decides. From the second row on, ledger and message are of the same run.
  *
- * Of the copies of one message, the ledger names the continuation of the first that was settled, and settles all others. Of
- * copies with different numbers of attempts, the one with more goes on: a worker that dies after its retry was confirmed
- * leaves that retry, and the original message, which returns without the attempt and can be withdrawn, expire, or use up slots
- * in a cool-down. A ledger that lags behind settles nothing: a worker has died before it settled the slot, or Redis was
- * restored to an older state.
+ * | the ledger | is the message settled? |
+ * | --- | --- |
+ * | is of another run | if that run is the later one |
+ * | is acknowledged | yes |
+ * | is not, but this message is now | no: an acknowledgement counts whichever copy gets it, so that nothing is sent again |
+ * | is parked | yes |
+ * | counts another number of attempts | if it counts more: of two copies, the one with more attempts goes on |
+ * | is withdrawn or expired | yes |
+ * | names no message of this slot | if it has settled this slot; a ledger that lags behind settles nothing |
+ * | names one with another number of postponements | if that is the larger number |
+ * | names one with the same number | if it is another one: of two copies, the first that was settled has named it |
+ *
+ * A ledger counts fewer attempts than a message, or lags behind it, if a worker died after its retry was confirmed and before it
+ * settled the slot, or if Redis was restored to an older state. The original message then returns without the attempt. It can
+ * be withdrawn, expire, or use up slots in a cool-down, and must not settle the retry.
  *
  * @param message with its own POST counted, once that was made
- * @param result the state to record. An acknowledgement counts whichever copy gets it, so that nothing is sent again
+ * @param result the state to record
  */
 export function isSettledBy(
   { run, settledSlot, state, attempt, next }: Ledger,
@@ -82,16 +93,26 @@ export function isSettledBy(
   result?: DeliveryState,
 ): boolean {
   if (run !== message.run) return run > message.run
-  if (state === 'acknowledged' || result === 'acknowledged') return state === 'acknowledged'
+  if (state === 'acknowledged') return true
+  if (result === 'acknowledged') return false
   if (state === 'parked') return true
   if (attempt !== message.attempt) return attempt > message.attempt
   if (state === 'withdrawn' || state === 'expired') return true
   if (next === undefined || settledSlot !== message.slot - 1) return settledSlot >= message.slot
   const { postponed = 0, token } = message
-  return next.postponed === postponed ? token !== next.token : next.postponed > postponed
+  if (next.postponed !== postponed) return next.postponed > postponed
+  return next.token !== token
 }
 
-/** The ledger line that a message finds if no copy of it was settled; '' for none. `isSettledBy` is then false. */
+/**
+ * The ledger line that a message finds if no copy of it was settled. `isSettledBy` is then false.
+ *
+ * | the message | the line |
+ * | --- | --- |
+ * | has a token: it continues a delivery | names it |
+ * | is the first of a delivery whose record is written before it is published: a redelivery, a test, or one that was requested | `pending` |
+ * | is the first of any other delivery | is '': there is no record |
+ */
 export function lineBefore({ run, slot, attempt, postponed = 0, token, ...delivery }: Message): string {
   if (token !== undefined)
     return ledgerLine({ run, settledSlot: slot - 1, state: 'waiting', attempt, next: { token, postponed } })
