@@ -97,7 +97,7 @@ test('a full Redis still lets go of deliveries that are no longer held', async (
   const [held, looks] = [createHeldStore(redis), createHeldLooks(redis)]
   const next = { token: 'a', postponed: 0 }
   const settlement = { state: 'held', slot: 0, next, dueInMs: 0, lookInMs: HOUR_MS } as const
-  await createDeliveryStore(redis, retention).hold(delivery, null, settlement)
+  await createDeliveryStore(redis, retention).settle(delivery, null, settlement)
   await fill()
   await held.lookSoon(delivery)
   const [look] = await looks.claimDue(1, HOUR_MS)

@@ -77,10 +77,10 @@ export const contactKey = ({ tenant, subscriptionId }: Endpoint): string =>
 
 // Deliveries
 
-/** string: ledger, view and attempts (delivery-record.ts) · ledger.ts · worker; api for redeliveries */
+/** string: ledger, view and attempts (delivery-record.ts) · ledger-store.ts · worker; api for redeliveries */
 export const recordKey = (delivery: DeliveryId): string => `sh:{${delivery}}:record`
 
-/** string: the ledger line of an ended run, for copies that outlast its record · ledger.ts · worker */
+/** string: the ledger line of an ended run, for copies that outlast its record · ledger-store.ts · worker */
 export const ledgerKey = (delivery: DeliveryId): string => `sh:{${delivery}}:ledger`
 
 /** string: the webhook body of a parked delivery · as long as the record, or until a limit releases it · worker */

@@ -1,4 +1,4 @@
--- Records the result of a slot, if the ledger line is the expected one (`write` in ledger.ts). The message of a held
+-- Records the result of a slot, if the ledger line is the expected one (`write` in ledger-store.ts). The message of a held
 -- delivery (held-message.ts) is written and deleted with the ledger, so it is the one that the ledger names.
 -- KEYS    1 record   2 body   3 ledger that outlives the record   4 message of a held delivery
 -- ARGV    1 the expected ledger line, '' for no record   2 the line afterwards   3 view, JSON   4 attempt, JSON, '' for none; of a lapse, after a space

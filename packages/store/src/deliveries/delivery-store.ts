@@ -2,24 +2,12 @@ import type { Attempt, Delivery, ParkedCause, ParkedReason } from '@switchhook/c
 import { oneAtATime } from '@switchhook/runtime'
 import { type Endpoint, heldMessageKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
-import { type Continuation, type MessageIdentity, viewOf } from './delivery-record.ts'
+import { type MessageIdentity, viewOf } from './delivery-record.ts'
 import { createHeldList, type HeldExcess } from './held-list.ts'
 import { createHeldLooks } from './held-looks.ts'
 import { heldMessageOf, parseHeldMessage } from './held-message.ts'
-import { createLedger, type DeliveryRetention } from './ledger.ts'
+import { createLedgerStore, type DeliveryRetention, type Settlement } from './ledger-store.ts'
 import { createParkedList, type ParkedLimits } from './parked-list.ts'
-
-/**
- * The result of a slot after which the delivery is held. `next`: the message that is held in `slot`. `lookInMs`: a worker looks at
- * the held deliveries of the subscription after this time, in case that they are held no longer; sooner if it is the first of them.
- */
-export interface Holding {
-  readonly state: 'held'
-  readonly slot: number
-  readonly next: Continuation
-  readonly dueInMs: number
-  readonly lookInMs: number
-}
 
 /**
  * The first look at a list comes sooner: since the worker read that the deliveries are held, that may have changed, and the look
@@ -31,8 +19,14 @@ export type DeliveryStore = ReturnType<typeof createDeliveryStore>
 
 const UNLIMITED: ParkedLimits = { perSubscription: 1_000_000_000, perTenant: 1_000_000_000, released: () => {} }
 
+/** `already`: the slot was settled before, and nothing was written. `excess`: what has to be parked, because this one is held, too. */
+interface Settled {
+  readonly kind: 'written' | 'already'
+  readonly excess?: readonly HeldExcess[]
+}
+
 /**
- * The ledger, with the lists of the deliveries that it parks or holds.
+ * The ledgers, with the lists of the deliveries that are parked or held.
  * @param limits of the parked, and of the held, deliveries
  * @param verify rejects unless this Redis holds the data of the installation. Redis may be emptied during a POST; the record of
  *   a parked or held delivery would be lost when Redis is restored
@@ -45,34 +39,72 @@ export function createDeliveryStore(
 ) {
   const parkedList = createParkedList(redis, retention, limits)
   const heldList = createHeldList(redis, createHeldLooks(redis), retention.parkedRetentionMs, limits)
-  const { write, ...ledger } = createLedger(redis, retention, parkedList.remove)
+  const ledgers = createLedgerStore(redis, retention)
   /** Redis has the only copy of what is parked or held: it must be the Redis of the message. After the write, so that it counts. */
   const verified = oneAtATime<void, void>(verify)
 
+  /** Stores the message of a delivery with its ledger, and lists it. */
+  async function hold(
+    delivery: Delivery,
+    attempt: Attempt | null,
+    { slot, next, dueInMs, lookInMs }: Extract<Settlement, { state: 'held' }>,
+  ): Promise<Settled> {
+    const { postponed: _, ...rest } = delivery
+    // Redis' clock decides when it is due.
+    const dueAtMs = Math.floor(await redis.nowMs()) + dueInMs
+    const nextAttemptAt = dueInMs > 0 ? new Date(dueAtMs).toISOString() : null
+    const view = viewOf(delivery, attempt, { state: 'held', slot, nextAttemptAt })
+    const postponed = next.postponed > 0 && { postponed: next.postponed }
+    const continued = { ...rest, slot, attempt: view.attempt, token: next.token, ...postponed }
+    const held = heldMessageOf({ delivery: continued, dueAtMs })
+    const { kind } = await ledgers.write(delivery, attempt, view, { next, held })
+    // After the ledger: a reader removes an entry whose message the ledger does not name. A worker that dies in between gets
+    // the settled message again, and `listAgain` follows.
+    if (kind === 'already') return { kind }
+    const lookAfterMs = (isFirst: boolean): number => (isFirst ? firstLookMs(lookInMs) : lookInMs)
+    const excess = await heldList.add(continued, { dueAtMs, isKnown: false, lookInMs: lookAfterMs })
+    await verified()
+    return { kind, excess }
+  }
+
+  /** Stores the delivery with its body, lists it under its subscription, and settles the slot. Can be repeated. */
+  async function park(
+    delivery: Delivery,
+    attempt: Attempt | null,
+    parkedReason: ParkedReason,
+    parkedCause?: ParkedCause,
+  ): Promise<Settled> {
+    // List it first: a crash in between leaves an entry that readers skip, not a parked delivery that is never listed.
+    const added = await parkedList.add(delivery)
+    const view = viewOf(delivery, attempt, {
+      state: 'parked',
+      parkedReason,
+      parkedAt: added.parkedAt,
+      ...(parkedCause && { parkedCause }),
+    })
+    const { kind, found } = await ledgers.write(delivery, attempt, view, { body: delivery.body })
+    const isParked = kind === 'written' || (found?.state === 'parked' && found.run === delivery.run)
+    if (!isParked) await parkedList.remove(delivery)
+    await parkedList.cut(delivery, added)
+    await verified()
+    return { kind }
+  }
+
   return {
-    ...ledger,
-    /** Stores the message of a delivery with its ledger, and lists it. Can be repeated. */
-    async hold(
-      delivery: Delivery,
-      attempt: Attempt | null,
-      { slot, next, dueInMs, lookInMs }: Holding,
-    ): Promise<{ readonly kind: 'written' | 'already'; readonly excess?: readonly HeldExcess[] }> {
-      const { postponed: _, ...rest } = delivery
-      // Redis' clock decides when it is due.
-      const dueAtMs = Math.floor(await redis.nowMs()) + dueInMs
-      const nextAttemptAt = dueInMs > 0 ? new Date(dueAtMs).toISOString() : null
-      const view = viewOf(delivery, attempt, { state: 'held', slot, nextAttemptAt })
-      const postponed = next.postponed > 0 && { postponed: next.postponed }
-      const continued = { ...rest, slot, attempt: view.attempt, token: next.token, ...postponed }
-      const held = heldMessageOf({ delivery: continued, dueAtMs })
-      const { kind } = await write(delivery, attempt, view, { next, held })
-      // After the ledger: a reader removes an entry whose message the ledger does not name. A worker that dies in between gets
-      // the settled message again, and `listAgain` follows.
-      if (kind === 'already') return { kind }
-      const lookAfterMs = (isFirst: boolean): number => (isFirst ? firstLookMs(lookInMs) : lookInMs)
-      const excess = await heldList.add(continued, { dueAtMs, isKnown: false, lookInMs: lookAfterMs })
-      await verified()
-      return { kind, excess }
+    isSettled: ledgers.isSettled,
+    park,
+    /**
+     * Records the result of the slot, unless the message is settled already. Can be repeated. An acknowledgement always counts,
+     * even if another worker parked the same run meanwhile.
+     * @param delivery the consumed delivery, with its own POST counted in `attempt`
+     * @param attempt null if no POST was made
+     */
+    async settle(delivery: Delivery, attempt: Attempt | null, settlement: Settlement): Promise<Settled> {
+      if (settlement.state === 'parked') return await park(delivery, attempt, settlement.reason, settlement.cause)
+      if (settlement.state === 'held') return await hold(delivery, attempt, settlement)
+      const { kind, found } = await ledgers.settle(delivery, attempt, settlement)
+      if (kind === 'written' && found?.state === 'parked') await parkedList.remove(delivery)
+      return { kind }
     },
     /** Lists a held delivery again, if a worker died before it was listed. For messages that are settled. */
     async listAgain(message: Pick<MessageIdentity, 'deliveryId'> & Endpoint): Promise<readonly HeldExcess[]> {
@@ -80,23 +112,6 @@ export function createDeliveryStore(
       if (stored === null) return []
       const { dueAtMs, delivery } = parseHeldMessage(stored)
       return await heldList.add(delivery, { dueAtMs, isKnown: true, lookInMs: () => 0 })
-    },
-    /** Stores the delivery with its body, lists it under its subscription, and settles the slot. Can be repeated. */
-    async park(delivery: Delivery, attempt: Attempt | null, parkedReason: ParkedReason, parkedCause?: ParkedCause) {
-      // List it first: a crash in between leaves an entry that readers skip, not a parked delivery that is never listed.
-      const added = await parkedList.add(delivery)
-      const view = viewOf(delivery, attempt, {
-        state: 'parked',
-        parkedReason,
-        parkedAt: added.parkedAt,
-        ...(parkedCause && { parkedCause }),
-      })
-      const { kind, found } = await write(delivery, attempt, view, { body: delivery.body })
-      const isParked = kind === 'written' || (found?.state === 'parked' && found.run === delivery.run)
-      if (!isParked) await parkedList.remove(delivery)
-      await parkedList.cut(delivery, added)
-      await verified()
-      return { kind }
     },
   }
 }

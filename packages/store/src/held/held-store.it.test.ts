@@ -1,8 +1,9 @@
 import { type Delivery, type DeliveryId, newSubscriptionId, newToken } from '@switchhook/contracts'
 import { eventually } from '@switchhook/testkit'
 import type { DeliveryArchive } from '../deliveries/delivery-archive.ts'
-import type { DeliveryStore, Holding } from '../deliveries/delivery-store.ts'
+import type { DeliveryStore } from '../deliveries/delivery-store.ts'
 import { createHeldLooks, type HeldLooks } from '../deliveries/held-looks.ts'
+import type { Settlement } from '../deliveries/ledger-store.ts'
 import {
   acknowledged,
   delivered,
@@ -43,7 +44,7 @@ useDeliveries((opened) => {
   looks = createHeldLooks(fixture.redis)
 })
 
-const holding = (delivery: Delivery, over: Partial<Holding> = {}) =>
+const holding = (delivery: Delivery, over: Partial<Extract<Settlement, { state: 'held' }>> = {}) =>
   ({
     state: 'held',
     slot: delivery.slot,
@@ -54,7 +55,7 @@ const holding = (delivery: Delivery, over: Partial<Holding> = {}) =>
   }) as const
 
 async function hold(delivery = deliveryOf({ subscriptionId: id }), over = {}): Promise<Delivery> {
-  await deliveries.hold(delivery, null, holding(delivery, over))
+  await deliveries.settle(delivery, null, holding(delivery, over))
   return delivery
 }
 const idsOf = (some: readonly ({ readonly delivery: Delivery } | undefined)[]): (DeliveryId | undefined)[] =>
@@ -201,7 +202,7 @@ test('a failed attempt of a leased delivery is held for its next slot, and ends 
   const delivery = await hold()
   const { given, ...received } = await receiveOne()
   const posted = { ...received.delivery, attempt: 1 }
-  await deliveries.hold(posted, failed(delivery), holding(posted, { slot: 1, dueInMs: 10_000 }))
+  await deliveries.settle(posted, failed(delivery), holding(posted, { slot: 1, dueInMs: 10_000 }))
   expect(await held.report(id, [{ ...given, ...REJECTED }])).toEqual([])
   expect(await held.count(id)).toMatchObject({ count: 1, leased: 0 })
   const message = await messageOf(delivery)
@@ -220,7 +221,7 @@ test('of attempts that lapse again and again, a record keeps the latest five, an
   for (let n = 0; n < 20; n++) {
     const { delivery } = await messageOf(first)
     const made = { ...delivery, attempt: delivery.attempt + 1 }
-    await deliveries.hold(made, postOf(delivery, outcome, null), holding(made))
+    await deliveries.settle(made, postOf(delivery, outcome, null), holding(made))
     outcome = n === 9 ? 'timeout' : 'lapsed'
     if (n === 12) bytes = await bytesOf(first)
   }

@@ -65,7 +65,7 @@ const KEYS_OF = {
 export type HeldStore = ReturnType<typeof createHeldStore>
 
 /**
- * The held deliveries of subscriptions. `DeliveryStore.hold` holds a delivery: it writes its message with the ledger, then
+ * The held deliveries of subscriptions. `DeliveryStore.settle` holds a delivery: it writes its message with the ledger, then
  * lists it. An entry can be stale, because its delivery has gone on; the message decides. A leased delivery is in the list
  * of leases instead, until its lease is released or a worker has found it at its end.
  */

@@ -41,7 +41,7 @@ useDeliveries((opened) => {
 async function hold(dueInMs = 0): Promise<DeliveryId> {
   const delivery = deliveryOf({ subscriptionId: id })
   const next = { token: newToken(), postponed: 0 }
-  await deliveries.hold(delivery, null, { state: 'held', slot: 0, next, dueInMs, lookInMs: 60_000 })
+  await deliveries.settle(delivery, null, { state: 'held', slot: 0, next, dueInMs, lookInMs: 60_000 })
   return delivery.deliveryId
 }
 

@@ -43,7 +43,7 @@ beforeEach(() => void (passed.splice(0), due.splice(0)))
 
 async function hold(limited: Subscription, count: number, of: Partial<Delivery> = {}): Promise<void> {
   const hold = () =>
-    store.hold(aDelivery({ subscriptionId: limited.id, tenant: limited.tenant, ...of }), null, {
+    store.settle(aDelivery({ subscriptionId: limited.id, tenant: limited.tenant, ...of }), null, {
       state: 'held',
       slot: 0,
       next: { token: newToken(), postponed: 0 },

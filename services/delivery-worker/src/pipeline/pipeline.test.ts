@@ -48,19 +48,11 @@ function aWorld(outcome: Outcome, change: Change = {}) {
     },
     publishRetry: async ({ slot, attempt, postponed: n }, waitMs) =>
       void steps.push(`wait ${waitMs} slot ${slot} attempt ${attempt}${n === undefined ? '' : ` postponed ${n}`}`),
-    park: async (_delivery, attempt, reason) => {
-      attempts.push(attempt)
-      steps.push(`park ${reason}`)
-      return WRITTEN
-    },
-    hold: async ({ slot }) => {
-      steps.push(`settle slot ${slot} held`)
-      return WRITTEN
-    },
     settle: async ({ slot }, attempt, settlement) => {
       attempts.push(attempt)
-      const next = settlement.state === 'waiting' ? ` ${settlement.nextAttemptAt}` : ''
-      steps.push(`settle slot ${slot} ${settlement.state}${next}`)
+      const more =
+        settlement.state === 'waiting' ? settlement.nextAttemptAt : settlement.state === 'parked' && settlement.reason
+      steps.push(`settle slot ${slot} ${settlement.state}${more ? ` ${more}` : ''}`)
       return WRITTEN
     },
     listener: notifyAll([{ concluded: (_delivery, _attempt, { kind }) => void steps.push(`report ${kind}`) }]),
@@ -111,7 +103,7 @@ describe('deliver', () => {
       { slot: 1, attempt: 1 },
       down,
       {},
-      [`${POST} 2`, 'park exhausted', 'report park', 'notice'],
+      [`${POST} 2`, 'settle slot 1 parked exhausted', 'report park', 'notice'],
       { slot: 1, attempt: 2, outcome: 'refused', status: null },
     ],
     [
@@ -119,7 +111,7 @@ describe('deliver', () => {
       {},
       { kind: 'answered', status: 400, answer: 'no such hook' },
       {},
-      [`${POST} 1`, 'park rejected', 'report park', 'notice'],
+      [`${POST} 1`, 'settle slot 0 parked rejected', 'report park', 'notice'],
       { outcome: 'answered', status: 400, answer: 'no such hook' },
     ],
     [
@@ -191,7 +183,7 @@ describe('deliver', () => {
       { slot: 1, attempt: 1, postponed: 1 },
       ok,
       { admit: admitIn('open') },
-      ['park exhausted', 'report park', 'notice'],
+      ['settle slot 1 parked exhausted', 'report park', 'notice'],
       null,
     ],
     [
@@ -399,7 +391,7 @@ describe('deliver', () => {
     ['the subscription cannot be read', ok, { admit: gone }],
     ['the retry is not confirmed', down, { publishRetry: gone }],
     ['the slot cannot be settled', ok, { settle: gone }],
-    ['the parked record cannot be stored', { kind: 'answered', status: 404 }, { park: gone }],
+    ['the parked record cannot be stored', { kind: 'answered', status: 404 }, { settle: gone }],
   ])('when %s the message is not acknowledged', async (_name, outcome, change) => {
     const { deliver, steps } = aWorld(outcome, change)
     await expect(deliver(aDelivery())).rejects.toThrow('gone')
@@ -649,7 +641,7 @@ describe('the notice of a parked delivery', () => {
       const change: Change = {
         listener: notifyAll([{ concluded: () => void steps.push('report') }]),
         isSettled: async () => isSettled,
-        park: async () => {
+        settle: async () => {
           isSettled = true
           return WRITTEN
         },
@@ -705,8 +697,18 @@ describe('recoverRejected', () => {
     ['a 2xx asks once its slot is settled', ok, 'noted', ['settle slot 0 acknowledged', 'report acknowledged', 'ask']],
     ['a 2xx asks nothing if no rejection is noted', ok, '', ['settle slot 0 acknowledged', 'report acknowledged']],
     ['a 2xx asks nothing without the setting', ok, undefined, ['settle slot 0 acknowledged', 'report acknowledged']],
-    ['a rejection is noted once it is parked', unauthorized, '', ['park rejected', 'report park', 'note']],
-    ['a rejection is not noted without the setting', unauthorized, undefined, ['park rejected', 'report park']],
+    [
+      'a rejection is noted once it is parked',
+      unauthorized,
+      '',
+      ['settle slot 0 parked rejected', 'report park', 'note'],
+    ],
+    [
+      'a rejection is not noted without the setting',
+      unauthorized,
+      undefined,
+      ['settle slot 0 parked rejected', 'report park'],
+    ],
   ])('%s', async (_name, outcome, rejected, expected) => {
     const { deliver, steps } = aRecovering(outcome, rejected)
     await deliver(aDelivery())

@@ -1,5 +1,5 @@
 import type { Attempt, Delivery, Outcome, Subscription } from '@switchhook/contracts'
-import type { HeldExcess, Holding, Settlement } from '@switchhook/store'
+import type { HeldExcess, Settlement } from '@switchhook/store'
 import type { Before } from '../endpoint/breaker.ts'
 import type { Decision, Withheld } from '../policy/decide.ts'
 
@@ -33,7 +33,7 @@ export type Progress =
   | { readonly kind: 'withheld'; readonly result: NotMade }
   | { readonly kind: 'posted'; readonly result: Made }
   | { readonly kind: 'decided'; readonly result: Result; readonly decision: Decision }
-  | { readonly kind: 'secured'; readonly result: Result; readonly decision: Decision; readonly settlement: ToSettle }
+  | { readonly kind: 'secured'; readonly result: Result; readonly decision: Decision; readonly settlement: Settlement }
   | Settled
   | { readonly kind: 'noticed' }
 
@@ -96,12 +96,6 @@ interface NotMade {
   readonly attempt: null
   readonly before?: undefined
 }
-
-/** What the slot is settled with: the rest of the delivery is safe, or is stored with the ledger. */
-export type ToSettle =
-  | Settlement
-  | Holding
-  | ({ readonly state: 'parked' } & Omit<Extract<Decision, { kind: 'park' }>, 'kind'>)
 
 export const withheld = (delivery: Delivery, outcome: Withheld): At<'withheld'> => ({
   kind: 'withheld',

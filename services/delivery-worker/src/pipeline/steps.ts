@@ -1,6 +1,6 @@
 import { type Attempt, isLeaseValid, newToken } from '@switchhook/contracts'
 import type { Broker } from '@switchhook/messaging'
-import type { DeliveryStore } from '@switchhook/store'
+import type { DeliveryStore, Settlement } from '@switchhook/store'
 import type { Clocks } from '../clocks.ts'
 import type { Admit } from '../endpoint/admit.ts'
 import type { Breaker } from '../endpoint/breaker.ts'
@@ -10,11 +10,11 @@ import type { Limits } from '../limits/limits.ts'
 import { resultOf } from '../policy/classify.ts'
 import { type Decision, isTransientFailure, type Withheld } from '../policy/decide.ts'
 import type { DeliveryListener } from '../reporting/listener.ts'
-import { type At, type Result, type ToSettle, withheld } from './progress.ts'
+import { type At, type Result, withheld } from './progress.ts'
 
 /** What the steps need. Each names its part. */
 export interface StepDeps extends Clocks {
-  readonly deliveries: Pick<DeliveryStore, 'isSettled' | 'settle' | 'park' | 'hold'>
+  readonly deliveries: Pick<DeliveryStore, 'isSettled' | 'settle'>
   readonly admit: Admit
   readonly breaker: Pick<Breaker, 'claimProbe' | 'giveUpProbe' | 'isFailing'>
   readonly post: PostUnderLease
@@ -132,7 +132,7 @@ async function settlementOf(
   { broker, redisNow }: Parameters<typeof secure>[0],
   { delivery }: Result,
   decision: Decision,
-): Promise<ToSettle> {
+): Promise<Settlement> {
   switch (decision.kind) {
     case 'acknowledged':
     case 'withdrawn':
@@ -166,12 +166,7 @@ export async function settle(
 ): Promise<At<'settled'>> {
   const { result, decision, settlement } = at
   const { delivery, attempt, outcome, before } = result
-  const { kind, excess = [] }: Awaited<ReturnType<DeliveryStore['hold']>> =
-    settlement.state === 'parked'
-      ? await deliveries.park(delivery, attempt, settlement.reason, settlement.cause)
-      : settlement.state === 'held'
-        ? await deliveries.hold(delivery, attempt, settlement)
-        : await deliveries.settle(delivery, attempt, settlement)
+  const { kind, excess = [] } = await deliveries.settle(delivery, attempt, settlement)
   listener.concluded(delivery, attempt, decision, outcome)
   const written = kind === 'written' && { written: { decision, excess } }
   return { kind: 'settled', delivery, rejected: before?.rejected, result, ...written }

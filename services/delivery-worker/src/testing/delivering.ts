@@ -63,15 +63,13 @@ export function pipelineDeps(change: Partial<FlatDeps> = {}): PipelineDeps {
   const {
     isSettled = async () => false,
     settle = async () => WRITTEN,
-    park = async () => WRITTEN,
-    hold = async () => WRITTEN,
     publishRetry = async () => {},
     ...others
   } = change
   return {
     scheduleOf: () => ({ waitsMs: [10_000], cooldownMs: 30_000 }),
     isolation: anIsolation(),
-    deliveries: { isSettled, settle, park, hold },
+    deliveries: { isSettled, settle },
     broker: { publishRetry },
     admit: admitIn('closed'),
     breaker: aBreaker(),

@@ -59,8 +59,6 @@ export function aDeliveryWorld(store: DeliveryStore & DeliveryArchive, of: Parti
         await at('confirmed')
       },
       afterSettled: [async ({ delivery, written }) => void (written ?? (await store.listAgain(delivery)))],
-      park: (...parked) => store.park(...parked),
-      hold: (...held) => settling(at, () => store.hold(...held)),
       settle: (...settled) => settling(at, () => store.settle(...settled)),
       nowMs: () => performance.now(),
     })

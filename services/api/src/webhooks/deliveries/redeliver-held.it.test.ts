@@ -52,7 +52,7 @@ async function deliver(subscription: object): Promise<Delivery> {
 
 async function hold(delivery: Delivery): Promise<Delivery> {
   const next = { token: newToken(), postponed: 0 }
-  await store.hold(delivery, null, { state: 'held', slot: 0, next, dueInMs: 0, lookInMs: HOUR_MS })
+  await store.settle(delivery, null, { state: 'held', slot: 0, next, dueInMs: 0, lookInMs: HOUR_MS })
   return delivery
 }
 

@@ -1,4 +1,4 @@
-import { createLifetimes } from './ledger.ts'
+import { createLifetimes } from './ledger-store.ts'
 import { deliveryOf } from './testing/deliveries.ts'
 
 const [HOUR_MS, DAY_MS] = [3_600_000, 86_400_000]

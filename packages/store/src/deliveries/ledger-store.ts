@@ -1,4 +1,12 @@
-import { type Attempt, type Delivery, type DeliveryState, factsOfState, type ScheduleOf } from '@switchhook/contracts'
+import {
+  type Attempt,
+  type Delivery,
+  type DeliveryState,
+  factsOfState,
+  type ParkedCause,
+  type ParkedReason,
+  type ScheduleOf,
+} from '@switchhook/contracts'
 import { bodyKey, heldMessageKey, ledgerKey, recordKey } from '../keys.ts'
 import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
 import { oncePerTick, stringsPerTick } from '../redis/shared-reads.ts'
@@ -18,14 +26,26 @@ import {
   viewOf,
 } from './delivery-record.ts'
 
-/** The result of a slot after which the delivery is over, or goes on with a message of the broker. */
+/** The result of a slot. */
 export type Settlement =
   | { readonly state: 'acknowledged' | 'withdrawn' | 'expired' }
   /** `next`: the confirmed message that continues the delivery, in the next slot, or in the same one if postponed. */
   | { readonly state: 'waiting'; readonly nextAttemptAt: string; readonly next: Continuation }
+  /**
+   * `next`: the message that is held in `slot`. `lookInMs`: a worker looks at the held deliveries of the subscription after this
+   * time, in case that they are held no longer; sooner if it is the first of them.
+   */
+  | {
+      readonly state: 'held'
+      readonly slot: number
+      readonly next: Continuation
+      readonly dueInMs: number
+      readonly lookInMs: number
+    }
+  | { readonly state: 'parked'; readonly reason: ParkedReason; readonly cause?: ParkedCause }
 
 /** `already`: nothing was written, because the ledger settles the message: by a copy, or by an earlier call whose reply was lost. */
-export interface Written {
+interface Written {
   readonly kind: 'written' | 'already'
   /** The ledger that was replaced, or that settles the message. */
   readonly found: Ledger | undefined
@@ -38,15 +58,8 @@ function ledgerIn(stored: string, key: string): Ledger | undefined {
   return ledger
 }
 
-/**
- * The ledger, as the worker reads and writes it. It makes repeated messages harmless.
- * @param unpark takes a delivery that was acknowledged after all from the list of parked ones
- */
-export function createLedger(
-  redis: Redis,
-  retention: DeliveryRetention,
-  unpark: (delivery: Delivery) => Promise<void>,
-) {
+/** The ledgers of deliveries, as the worker reads and writes them. They make repeated messages harmless. */
+export function createLedgerStore(redis: Redis, retention: DeliveryRetention) {
   const lifetimes = createLifetimes(retention)
 
   /**
@@ -113,7 +126,7 @@ export function createLedger(
   return {
     write,
     /** Whether the ledger settles this message (`isSettledBy`). It is then acknowledged without a POST. */
-    async isSettled(message: MessageIdentity): Promise<boolean> {
+    isSettled: async (message: MessageIdentity): Promise<boolean> => {
       const { deliveryId, run: ofRun, token } = message
       // The record of a late copy may have expired. A first message, the usual case, costs one shared read, or one read of
       // its own in a later run, unless its copies can outlast its record.
@@ -129,24 +142,22 @@ export function createLedger(
       const ledger = ledgerIn(stored, recordKey(deliveryId))
       return ledger !== undefined && isSettledBy(ledger, message)
     },
-    /**
-     * Records the result of the slot, unless the message is settled already. Repeating it changes nothing. An
-     * acknowledgement always counts, even if another worker parked the same run meanwhile.
-     * @param delivery the consumed delivery, with its own POST counted in `attempt`
-     * @param attempt null if no POST was made
-     */
-    async settle(delivery: Delivery, attempt: Attempt | null, settlement: Settlement): Promise<Pick<Written, 'kind'>> {
+    /** Records a slot after which the delivery is over, or goes on with a message of the broker. */
+    async settle(
+      delivery: Delivery,
+      attempt: Attempt | null,
+      settlement: Exclude<Settlement, { state: 'held' | 'parked' }>,
+    ): Promise<Written> {
       const { next, ...outcome } = { next: undefined, ...settlement }
       const view = viewOf(delivery, attempt, { ...outcome, slot: delivery.slot + (next?.postponed === 0 ? 1 : 0) })
       const isFirst =
         outcome.state === 'acknowledged' && attempt !== null && lineBefore({ ...delivery, attempt: 0 }) === ''
       if (isFirst && lifetimes.ledgerMs(delivery, false) === 0) {
         const record = recordText(ledgerOf(view), view, [attempt])
-        if (await writeFirst({ key: recordKey(delivery.deliveryId), record })) return { kind: 'written' }
+        if (await writeFirst({ key: recordKey(delivery.deliveryId), record }))
+          return { kind: 'written', found: undefined }
       }
-      const { kind, found } = await write(delivery, attempt, view, { next })
-      if (kind === 'written' && found?.state === 'parked') await unpark(delivery)
-      return { kind }
+      return await write(delivery, attempt, view, { next })
     },
   }
 }
