@@ -24,7 +24,7 @@ import {
   packedDeliveryMessage,
 } from './publishing/messages.ts'
 import { createPublishEvent } from './publishing/publish-event.ts'
-import { createPublisher, NO_METER, type PublisherOptions } from './publishing/publisher.ts'
+import { createPublisher, type PublisherOptions } from './publishing/publisher.ts'
 import { assertTopology } from './topology/assert-topology.ts'
 import { requireFormedCluster } from './topology/formed-cluster.ts'
 import { createQueueDepths } from './topology/queue-depths.ts'
@@ -71,7 +71,7 @@ export async function openBroker({
   name,
   waitUntilReady = true,
   consumerTiming,
-  meter: createMeter = () => NO_METER,
+  meter: createMeter,
   installation = () => undefined,
   ...confirms
 }: BrokerOptions) {
@@ -98,7 +98,7 @@ export async function openBroker({
     return await ready()
   }
 
-  const meter = createMeter({
+  const meter = createMeter?.({
     consumersPaused: () => [...consumers].filter((consumer) => consumer.isPaused()).length,
     messagesInFlight: () => [...consumers].reduce((sum, consumer) => sum + consumer.inFlight(), 0),
   })

@@ -34,7 +34,7 @@ export interface ConsumerDeps {
   /** The first part of the consumer tags, which names the process in RabbitMQ's management pages. */
   readonly name: string
   readonly timing: ConsumerTiming
-  readonly meter: Pick<BrokerMeter, 'paused' | 'quarantined'>
+  readonly meter?: Pick<BrokerMeter, 'paused' | 'quarantined'> | undefined
 }
 
 export type ConsumerTiming = Readonly<typeof TIMING>

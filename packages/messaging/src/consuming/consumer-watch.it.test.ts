@@ -2,7 +2,6 @@ import { eventually, recordingLog, stall, type TestBroker, testBroker } from '@s
 import { type Channel, type ChannelModel, connect } from 'amqplib'
 import { type Broker, openBroker } from '../broker.ts'
 import type { Session } from '../link/session.ts'
-import { NO_METER } from '../publishing/publisher.ts'
 import { publishEvents, sampleEvent } from '../testing/samples.ts'
 import { assertTopology } from '../topology/assert-topology.ts'
 import { Queue, serviceTopology } from '../topology/topology.ts'
@@ -53,7 +52,6 @@ async function consumeHere(timing = TIMING) {
       brokerReady: () => Promise.resolve(),
       name: 'here',
       timing,
-      meter: NO_METER,
     },
   )
   await consumer.attach(session)

@@ -3,7 +3,6 @@ import { Unavailable } from '@switchhook/contracts'
 import { eventually, recordingLog } from '@switchhook/testkit'
 import type { ChannelModel, ConsumeMessage } from 'amqplib'
 import type { Session } from '../link/session.ts'
-import { NO_METER } from '../publishing/publisher.ts'
 import { type ConsumeOptions, TIMING } from './consume-options.ts'
 import { QueueConsumer } from './consumer.ts'
 
@@ -83,7 +82,6 @@ function create(options: Partial<ConsumeOptions<unknown>> = {}, timing = FAST): 
       brokerReady: () => Promise.resolve(),
       name: 'test',
       timing,
-      meter: NO_METER,
     },
   )
   opened.push(consumer)

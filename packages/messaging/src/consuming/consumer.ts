@@ -198,7 +198,7 @@ export class QueueConsumer<T> {
     const origin: Origin = { reason, queue: this.#options.queue, exchange, routingKey, at: new Date().toISOString() }
     await this.#deps.publish(quarantineMessage(message, origin))
     const { messageId } = toIncoming(message)
-    this.#deps.meter.quarantined()
+    this.#deps.meter?.quarantined()
     this.#deps.log.warn('message put into quarantine', { queue: origin.queue, reason, messageId })
   }
 }

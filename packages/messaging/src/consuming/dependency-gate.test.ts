@@ -13,7 +13,6 @@ test('a pause that has ended leaves no timer behind', async () => {
     recovered: () => back.promise,
     brokerReady: async () => {},
     timing: { firstPauseMs: 1, longestPauseMs: 1, retryForMs: 60_000, ackDelayMs: 0 },
-    meter: { paused: () => {} },
     log: { debug: () => {}, info: () => {}, warn: () => {} },
     draining: new AbortController().signal,
     unsubscribe: async () => {},

@@ -75,7 +75,7 @@ export function createDependencyGate(deps: DependencyGateDeps) {
   }
 
   function beginPause(cause: Unavailable) {
-    meter.paused()
+    meter?.paused()
     log.warn('consuming paused', { queue, error: cause })
     const { promise: ended, resolve: end } = Promise.withResolvers<boolean>()
     // oxlint-disable-next-line no-restricted-globals -- a wait: returning the messages is safe

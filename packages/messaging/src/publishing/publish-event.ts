@@ -1,5 +1,4 @@
 import type { InstallationId, PlatformEvent } from '@switchhook/contracts'
-import type { BrokerMeter } from '../broker-meter.ts'
 import { NotStored, type OutgoingMessage } from '../message/message.ts'
 import { createPacker } from '../packets/packer.ts'
 import { eventPacketQueue, eventShardOf, fanoutExchange } from '../topology/topology.ts'
@@ -58,10 +57,11 @@ const UNBOUND_MS = 1_000
 /**
  * Publishes the copies for other systems. Their queues must not delay the original, so a copy also resolves when such a queue
  * refuses it or does not confirm it in time. Without such a queue, one copy a second is sent.
+ * @param failed called when another system's queue did not store a copy
  * @param send throws NotStored if it sends nothing; rejects with NotStored if the broker does not confirm the copy
  */
 export function createEventCopies(
-  meter: Pick<BrokerMeter, 'failed'>,
+  failed: () => void,
   send: (message: OutgoingMessage, timeoutMs: number) => Promise<void>,
 ) {
   /** By routing key: until when no copies are sent, because no other system has bound a queue. */
@@ -73,7 +73,7 @@ export function createEventCopies(
     const { reason } = error
     if (reason === 'unroutable') unboundUntil.set(routingKey, sentAt + UNBOUND_MS)
     else if (reason === 'timeout') noteSlow()
-    else if (reason === 'refused') meter.failed('copy')
+    else if (reason === 'refused') failed()
     else throw error
   }
 
@@ -81,7 +81,7 @@ export function createEventCopies(
     const now = performance.now()
     if (now < slowUntil) return
     slowUntil = now + COPIES_SLOW_MS
-    meter.failed('copy')
+    failed()
   }
 
   return {

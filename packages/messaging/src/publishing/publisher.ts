@@ -13,10 +13,8 @@ export interface PublisherOptions {
   readonly confirmTimeoutMs?: number
   /** A route on which no message was stored for this long costs the connection: the link then tries another node. */
   readonly stuckAfterMs?: number
-  readonly meter?: Pick<BrokerMeter, 'confirmed' | 'failed'>
+  readonly meter?: Pick<BrokerMeter, 'confirmed' | 'failed'> | undefined
 }
-
-export const NO_METER: BrokerMeter = { confirmed: () => {}, failed: () => {}, paused: () => {}, quarantined: () => {} }
 
 /** The time limit of a publish, from sending to its confirm. */
 export const CONFIRM_TIMEOUT_MS = 10_000
@@ -42,13 +40,16 @@ export function createPublisher({
   returned = () => {},
   confirmTimeoutMs = CONFIRM_TIMEOUT_MS,
   stuckAfterMs = STUCK_AFTER_MS,
-  meter = NO_METER,
+  meter,
 }: PublisherOptions) {
   /** In the order of sending. */
   const inFlight = new Set<Pending>()
   /** By route: since when every publish has failed. */
   const failingSince = new Map<string, number>()
-  const copies = createEventCopies(meter, (copy, timeoutMs) => send(copy, timeoutMs, true))
+  const copies = createEventCopies(
+    () => meter?.failed('copy'),
+    (copy, timeoutMs) => send(copy, timeoutMs, true),
+  )
   let current: ConfirmChannel | undefined
   let isBlocked = false
   let giveUp: Session['fail'] | undefined
@@ -165,10 +166,10 @@ export function createPublisher({
       try {
         await send(message, confirmTimeoutMs, false)
       } catch (error) {
-        if (error instanceof NotStored) meter.failed(error.reason)
+        if (error instanceof NotStored) meter?.failed(error.reason)
         throw error
       }
-      meter.confirmed(performance.now() - sentAt)
+      meter?.confirmed(performance.now() - sentAt)
     },
     /** Publishes a copy for the queues that other systems have bound, see `createEventCopies`. */
     publishCopy: (message: OutgoingMessage): Promise<void> => copies.publish(message),
