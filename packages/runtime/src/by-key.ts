@@ -7,29 +7,6 @@ export function getOrCreate<Key, Value>(map: Map<Key, Value>, key: Key, create: 
   return created
 }
 
-/**
- * One read per key at a time: callers during a read share the next one, so each sees every write that ended before its call.
- */
-export function oneAtATime<Key, Value>(read: (key: Key) => Promise<Value>): (key: Key) => Promise<Value> {
-  const running = new Map<Key, Promise<Value>>()
-  const next = new Map<Key, Promise<Value>>()
-
-  function begin(key: Key): Promise<Value> {
-    next.delete(key)
-    const reading = read(key).finally(() => {
-      if (running.get(key) === reading) running.delete(key)
-    })
-    running.set(key, reading)
-    return reading
-  }
-
-  return (key) => {
-    const present = running.get(key)
-    const start = (): Promise<Value> => begin(key)
-    return present === undefined ? start() : getOrCreate(next, key, () => present.then(start, start))
-  }
-}
-
 /** Runs work that has a key in common in order, and other work concurrently. */
 export function createKeyedQueue() {
   const last = new Map<string, Promise<unknown>>()

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Attempt } from '@switchhook/contracts'
+import { oncePerTick } from '@switchhook/runtime'
 import { breakerKey, coolDownsKey, type Endpoint, listeningKey, rejectedKey, subscriptionsKey } from '../keys.ts'
 import { type Redis, RedisRefusal, run, runScript } from '../redis/redis.ts'
 import type { ScriptReplies } from '../redis/scripts.ts'
-import { oncePerTick } from '../redis/shared-reads.ts'
 import { parseSubscription } from '../subscriptions/subscription-index.ts'
 
 /*

@@ -7,9 +7,9 @@ import {
   type ParkedReason,
   type ScheduleOf,
 } from '@switchhook/contracts'
+import { oncePerTick } from '@switchhook/runtime'
 import { bodyKey, heldMessageKey, ledgerKey, recordKey } from '../keys.ts'
-import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
-import { oncePerTick, stringsPerTick } from '../redis/shared-reads.ts'
+import { pipeline, type Redis, run, runScript, stringsPerTick } from '../redis/redis.ts'
 import {
   attemptLine,
   type Continuation,

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Unavailable } from '@switchhook/contracts'
-import { isCertificateError, type Logger } from '@switchhook/runtime'
+import { isCertificateError, type Logger, oncePerTick } from '@switchhook/runtime'
 import { Cluster, type Redis as Single } from 'ioredis'
 import { PROBE_KEY } from '../keys.ts'
 import { connectTo, type RedisClient, reconnectWaitMs } from './client.ts'
@@ -29,6 +29,19 @@ export const pipeline = <Replies extends readonly unknown[] | []>(
   send: (commands: Commands) => Replies,
 ): Promise<{ -readonly [Place in keyof Replies]: Awaited<Replies[Place]> }> =>
   redis[run]((commands) => Promise.all(send(commands)))
+
+/**
+ * Reads the strings at keys of a tick in one command. A cluster gets one for each key, so that a primary that is away fails its
+ * own keys only.
+ * @param readAlone reads a key of a cluster
+ */
+export const stringsPerTick = (
+  redis: Pick<Redis, typeof run | 'mayMixTags'>,
+  readAlone = (key: string): Promise<string | null> => redis[run]((commands) => commands.get(key)),
+) =>
+  oncePerTick(async (keys: readonly string[]) =>
+    redis.mayMixTags() ? await redis[run]((commands) => commands.getEach(keys)) : keys.map(readAlone),
+  )
 
 /** Redis answered with an error about the command or the stored data, not about its own state. */
 export class RedisRefusal extends Error {

@@ -10,8 +10,7 @@ import {
   timersClockKey,
   timersKey,
 } from '../keys.ts'
-import { type Redis, run, runScript } from '../redis/redis.ts'
-import { stringsPerTick } from '../redis/shared-reads.ts'
+import { type Redis, run, runScript, stringsPerTick } from '../redis/redis.ts'
 import { CONSUMER, DEAD_AFTER_MS, GROUP, type OutboxEntry, outboxJson } from './outbox.ts'
 
 export interface StateRecord {

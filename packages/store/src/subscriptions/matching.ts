@@ -3,8 +3,7 @@ import { oneAtATime } from '@switchhook/runtime'
 import { LRUCache } from 'lru-cache'
 import { revisionKey, subscriptionChangesKey, subscriptionsKey } from '../keys.ts'
 import { chunksOf } from '../redis/in-chunks.ts'
-import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
-import { stringsPerTick } from '../redis/shared-reads.ts'
+import { pipeline, type Redis, run, runScript, stringsPerTick } from '../redis/redis.ts'
 import { type MatchedSubscription, parseSubscription, SubscriptionIndex } from './subscription-index.ts'
 
 const LIMITS = {
