@@ -1,4 +1,12 @@
-import { assertDurable, type DurabilityRule, type DurabilitySettings, problemsOf, readSettings } from './durability.ts'
+import {
+  assertDurable,
+  type DurabilityRule,
+  type DurabilitySettings,
+  fullestOf,
+  parseMemory,
+  problemsOf,
+  readSettings,
+} from './durability.ts'
 
 const fit: DurabilitySettings = { appendOnly: 'yes', appendFsync: 'always', evictionPolicy: 'noeviction' }
 const hidden: DurabilitySettings = { appendOnly: undefined, appendFsync: undefined, evictionPolicy: undefined }
@@ -86,4 +94,23 @@ test('production warns about a Redis that can lose the last second', async () =>
 
 test('production logs what was promised', async () => {
   expect(await start('production', 'attested', hidden)).toEqual([expect.stringContaining('REDIS_DURABILITY=attested')])
+})
+
+test.each([
+  ['used_memory:1024\r\nused_memory_human:1K\r\nmaxmemory:4096\r\n', { usedBytes: 1024, maxBytes: 4096 }],
+  ['# Memory\r\nused_memory:1024\r\nmaxmemory:0\r\nmaxmemory_human:0B\r\n', { usedBytes: 1024, maxBytes: 0 }],
+  ['used_memory:1024\r\n', undefined],
+  ['', undefined],
+])('INFO memory %j is parsed to %j', (info, expected) => {
+  expect(parseMemory(info)).toEqual(expected)
+})
+
+test('the fullest of several nodes is chosen, but a node without a limit comes first', () => {
+  const [half, most] = [
+    { usedBytes: 500, maxBytes: 1_000 },
+    { usedBytes: 900, maxBytes: 1_000 },
+  ]
+  expect(fullestOf([half, most])).toEqual(most)
+  expect(fullestOf([half, { usedBytes: 1, maxBytes: 0 }, most])).toEqual({ usedBytes: 1, maxBytes: 0 })
+  expect(fullestOf([])).toBeUndefined()
 })
