@@ -129,10 +129,10 @@ export const heldMessageKey = (delivery: DeliveryId): string => `sh:{${delivery}
 /** zset: held delivery → when it is due, ms · PARKED_RETENTION from the last addition · worker, api */
 export const heldKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:held`
 
-/** zset: held delivery that a client has received → its lease (held-store.ts) · as the list above · api */
+/** zset: held delivery that a client has received → its lease (held-leases.ts) · as the list above · api */
 export const leasedKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:leased`
 
-/** hash: held delivery → its lease and the outcome that a client has reported under it (held-store.ts) · each until a worker has recorded it · api, worker */
+/** hash: held delivery → its lease and the outcome that a client has reported under it (held-leases.ts) · each until a worker has recorded it · api, worker */
 export const reportedKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:reported`
 
 /** hash: held delivery, leased ones included → units that a large one takes beyond one (tenant-sizes.ts); `sum` → of all · as the list above · worker, api */

@@ -58,8 +58,7 @@ export function createDeliveryStore(
     const continued = { ...rest, slot, attempt: view.attempt, token: next.token, ...postponed }
     const held = heldMessageOf({ delivery: continued, dueAtMs })
     const { kind } = await ledgers.write(delivery, attempt, view, { next, held })
-    // After the ledger: a reader removes an entry whose message the ledger does not name. A worker that dies in between gets
-    // the settled message again, and `listAgain` follows.
+    // After the ledger: a reader removes an entry whose message the ledger does not name.
     if (kind === 'already') return { kind }
     const lookAfterMs = (isFirst: boolean): number => (isFirst ? firstLookMs(lookInMs) : lookInMs)
     const excess = await heldList.add(continued, { dueAtMs, isKnown: false, lookInMs: lookAfterMs })

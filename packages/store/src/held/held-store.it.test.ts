@@ -28,7 +28,8 @@ import {
   reportedKey,
 } from '../keys.ts'
 import { run, runScript } from '../redis/redis.ts'
-import { createHeldStore, type HeldStore, leaseTimes } from './held-store.ts'
+import { leaseTimes } from './held-leases.ts'
+import { createHeldStore, type HeldStore } from './held-store.ts'
 
 const id = newSubscriptionId()
 const endpoint = { tenant: 'acme', subscriptionId: id }

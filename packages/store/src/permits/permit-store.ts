@@ -1,5 +1,5 @@
 import type { Delivery, Subscription } from '@switchhook/contracts'
-import { heldEntriesOf } from '../held/held-store.ts'
+import { heldEntriesOf } from '../held/held-leases.ts'
 import { clockKey, heldKey, inFlightKey, leasedKey, postedKey } from '../keys.ts'
 import { type Redis, runScript } from '../redis/redis.ts'
 

@@ -20,7 +20,7 @@ export interface HeldLooksDeps extends SendAllDeps, EndLeasesDeps {
   readonly log: Pick<Logger, 'warn'>
 }
 
-/** How long a look is claimed: longer than any takes. If the worker dies, another one looks afterwards. */
+/** How long a look is claimed: longer than any takes. */
 const CLAIM_MS = 30_000
 const FAILED_TICK_MS = 5_000
 /** Of one partition of tenants. */
@@ -36,9 +36,8 @@ const MOMENT_MS = 5
 const LIMITED_TICK_MS = 100
 
 /**
- * Looks at the held deliveries of each subscription from time to time: ends leases, and publishes what is no longer held.
- * If a look takes longer than its claim, two workers look at the same deliveries: a delivery is then published twice with one
- * token, and the ledger drops the second, or a lease is ended twice, which costs an attempt number.
+ * Looks at the held deliveries of each subscription from time to time: ends leases, and publishes what is no longer held. Two
+ * workers look at the same deliveries if a look takes longer than its claim; held-store.ts of the store tells what follows.
  * Resolves to when to look again, in ms.
  */
 export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number> {

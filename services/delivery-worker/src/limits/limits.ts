@@ -21,8 +21,8 @@ export type Limits = ReturnType<typeof createLimits>
 const MAX_PASSES = 4
 
 /**
- * Keeps a subscription within its limits. What is over is held, and goes on when a POST ends or a worker looks. If the worker
- * dies, its permits expire, and a look gives back what it was passing on.
+ * Keeps a subscription within its limits. What is over is held, and goes on when a POST ends or a worker looks. The permits of a
+ * worker that dies expire.
  */
 export function createLimits(deps: LimitsDeps) {
   const { broker, permits, held, redisNow, nowMs, log } = deps
