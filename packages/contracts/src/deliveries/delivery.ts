@@ -1,6 +1,6 @@
 import { compileSchema } from '../errors/validator.ts'
-import { parsed } from '../events/event.ts'
-import type { DeliveryId, EventId, SubscriptionId, Tenant } from '../ids.ts'
+import { envelopesOf, type PlatformEvent, parsed } from '../events/event.ts'
+import { type DeliveryId, deliveryIdsOf, type EventId, type SubscriptionId, type Tenant } from '../ids.ts'
 import { type Signing, signingSchema } from '../subscriptions/signing.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
 import { readTraceparent } from '../trace-context.ts'
@@ -47,6 +47,39 @@ export interface Delivery {
   /** The filter of its subscription leaves gaps in `sequence`. Decided before the first attempt, the same for all of them. */
   readonly isSparse?: true
   readonly body: Buffer
+}
+
+/**
+ * Prepares the deliveries of one event, each at slot 0. Shared parts are computed once per event. The same event always
+ * gives the same ids and bodies.
+ * @param firstDueAt ISO 8601, UTC
+ * @param dataJson the data of the event, serialised
+ */
+export function firstDeliveriesOf(
+  event: Omit<PlatformEvent, 'data'>,
+  firstDueAt: string,
+  dataJson: string,
+): (subscription: Pick<Subscription, 'id' | 'url'>) => Delivery {
+  const { eventId, eventType, tenant, traceparent } = event
+  const envelope = envelopesOf(event, dataJson)
+  const idOf = deliveryIdsOf(eventId)
+  return ({ id, url }) => {
+    const deliveryId = idOf(id)
+    return {
+      deliveryId,
+      subscriptionId: id,
+      eventId,
+      eventType,
+      tenant,
+      url,
+      run: 1,
+      slot: 0,
+      attempt: 0,
+      firstDueAt,
+      ...(traceparent !== undefined && { traceparent }),
+      body: envelope(deliveryId),
+    }
+  }
 }
 
 /** Tells a message of a delivery from its others. The copies of a message that the broker returns have the same. */

@@ -2,8 +2,7 @@ import * as fc from 'fast-check'
 import { EVENT_TYPES, type PlatformEvent } from '../events/event.ts'
 import { deliveryIdOf, newEventId, newSubscriptionId, parseEventId, parseSubscriptionId } from '../ids.ts'
 import { newTraceparent } from '../trace-context.ts'
-import type { Delivery } from './delivery.ts'
-import { firstDeliveriesOf } from './first-delivery.ts'
+import { type Delivery, firstDeliveriesOf } from './delivery.ts'
 
 const NOW = '2026-11-20T08:30:00.000Z'
 

@@ -5,8 +5,7 @@ import { exampleDataOf } from '../events/event-catalogue.ts'
 import type { Attempt } from '../events/outcome.ts'
 import { type EventId, parseSubscriptionId, type SubscriptionId, type Tenant } from '../ids.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
-import type { Delivery } from './delivery.ts'
-import { firstDeliveriesOf } from './first-delivery.ts'
+import { type Delivery, firstDeliveriesOf } from './delivery.ts'
 import type { Trial } from './trial.ts'
 
 /** A request from the api to a delivery worker to check the endpoint of a subscription. */

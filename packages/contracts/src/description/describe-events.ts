@@ -1,7 +1,7 @@
-import { DELIVERY_HEADERS, REQUIRED_DELIVERY_HEADERS } from '../deliveries/delivery-headers.ts'
 import { EVENT_TYPES, type EventType, MAX_EVENT_BYTES, MAX_EVENT_DEPTH, platformEventSchema } from '../events/event.ts'
 import { EVENT_CATALOGUE, EXAMPLE_DELIVERY_ID, envelopeSchemaOf, exampleEnvelopeOf } from '../events/event-catalogue.ts'
 import { INSTALLATION_HEADER } from '../installation.ts'
+import { DELIVERY_HEADERS, REQUIRED_DELIVERY_HEADERS } from './delivery-headers.ts'
 
 const EXAMPLE_EVENT_ID = '7d0f4c1a-3b52-4f6e-8a90-6d1c2b3a4f50'
 

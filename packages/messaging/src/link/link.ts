@@ -2,8 +2,7 @@ import type { Duplex } from 'node:stream'
 import { answerWithin, isCertificateError, type Logger } from '@switchhook/runtime'
 import type { ChannelModel } from 'amqplib'
 import { LRUCache } from 'lru-cache'
-import { createBrokerNodes } from './broker-nodes.ts'
-import { ConnectionRefused, connect } from './connect.ts'
+import { ConnectionRefused, connect, createBrokerNodes } from './connect.ts'
 import { type RawConnection, writeDirectly } from './gather-writes.ts'
 import {
   type BrokerAddress,

@@ -1,8 +1,7 @@
 import { Unavailable } from '@switchhook/contracts'
 import { answerWithin, type ServerAddress } from '@switchhook/runtime'
 import type { Channel, ChannelModel } from 'amqplib'
-import { toConnectOptions } from './broker-nodes.ts'
-import { connect } from './connect.ts'
+import { connect, toConnectOptions } from './connect.ts'
 
 /** Where RabbitMQ is. Several URLs are the nodes of one cluster. */
 export type BrokerAddress = Pick<ServerAddress, 'ca'> & { readonly url: string | readonly string[] }

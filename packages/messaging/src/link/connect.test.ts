@@ -1,4 +1,4 @@
-import { createBrokerNodes } from './broker-nodes.ts'
+import { createBrokerNodes } from './connect.ts'
 
 test('nodes are tried in order, starting at a random one', () => {
   const nodes = createBrokerNodes(['amqp://a', 'amqp://b', 'amqp://c'], () => 0.5)
