@@ -17,7 +17,7 @@ type Filterable = Pick<Subscription, 'id' | 'filter'>
 interface Filtered<Matched> {
   readonly subscription: Matched
   readonly tests: readonly Test[]
-  readonly place: Place | undefined
+  readonly wanted: WantedValues | undefined
 }
 
 interface Test {
@@ -27,7 +27,7 @@ interface Test {
 }
 
 /** The values, beginnings and ends of a field of which a subscription wants one. */
-interface Place {
+interface WantedValues {
   readonly field: string
   readonly wants: readonly Want[]
 }
@@ -53,7 +53,7 @@ export class FilteredSubscriptions<Matched extends Filterable> {
   readonly #fields: string[] = []
   readonly #all: Bucket<Matched> = new Map()
   /** By field. */
-  readonly #placed = new Map<string, Buckets<Matched>>()
+  readonly #byWanted = new Map<string, Buckets<Matched>>()
   /** By the text of the filter: those that are alike are judged together. */
   readonly #others = new Map<string, { readonly tests: readonly Test[]; readonly alike: Bucket<Matched> }>()
 
@@ -68,17 +68,17 @@ export class FilteredSubscriptions<Matched extends Filterable> {
   /** The subscription must not be present. */
   add(subscription: Matched): void {
     const fields = filteredFields(subscription.filter, this.#eventType) ?? {}
-    const place = this.#placeFor(fields)
+    const wanted = this.#wantedOf(fields)
     const tests = compileFilter(fields).map(({ field, matches }) => ({ at: this.#indexOf(field), matches }))
-    const filtered = { subscription, tests, place }
+    const filtered = { subscription, tests, wanted }
     this.#all.set(subscription.id, filtered)
-    if (place === undefined) {
+    if (wanted === undefined) {
       const create = () => ({ tests, alike: newBucket<Matched>() })
       getOrCreate(this.#others, JSON.stringify(fields), create).alike.set(subscription.id, filtered)
       return
     }
-    const lengths = getOrCreate(this.#placed, place.field, (): Buckets<Matched> => new Map())
-    for (const [length, text] of place.wants) {
+    const lengths = getOrCreate(this.#byWanted, wanted.field, (): Buckets<Matched> => new Map())
+    for (const [length, text] of wanted.wants) {
       const texts = getOrCreate(lengths, length, () => new Map<unknown, Bucket<Matched>>())
       getOrCreate(texts, text, newBucket).set(subscription.id, filtered)
     }
@@ -88,23 +88,23 @@ export class FilteredSubscriptions<Matched extends Filterable> {
     const filtered = this.#all.get(id)
     if (filtered === undefined) return
     this.#all.delete(id)
-    const { subscription, place } = filtered
-    if (place === undefined) {
+    const { subscription, wanted } = filtered
+    if (wanted === undefined) {
       const text = JSON.stringify(filteredFields(subscription.filter, this.#eventType) ?? {})
       const alike = this.#others.get(text)?.alike
       alike?.delete(id)
       if (alike?.size === 0) this.#others.delete(text)
       return
     }
-    const lengths = this.#placed.get(place.field)
-    for (const [length, text] of place.wants) {
+    const lengths = this.#byWanted.get(wanted.field)
+    for (const [length, text] of wanted.wants) {
       const texts = lengths?.get(length)
       const bucket = texts?.get(text)
       bucket?.delete(id)
       if (bucket?.size === 0) texts?.delete(text)
       if (texts?.size === 0) lengths?.delete(length)
     }
-    if (lengths?.size === 0) this.#placed.delete(place.field)
+    if (lengths?.size === 0) this.#byWanted.delete(wanted.field)
   }
 
   /** @param data undefined: all, whatever their filters want */
@@ -118,7 +118,7 @@ export class FilteredSubscriptions<Matched extends Filterable> {
     }
     for (const { tests, alike } of this.#others.values())
       if (passAll(tests, values)) for (const { subscription } of alike.values()) found.add(subscription)
-    for (const [field, lengths] of this.#placed) {
+    for (const [field, lengths] of this.#byWanted) {
       const value = values[this.#indexOf(field)]
       for (const [length, texts] of lengths) {
         const bucket = texts.get(length === WHOLE || typeof value !== 'string' ? value : partOf(value, length))
@@ -134,16 +134,16 @@ export class FilteredSubscriptions<Matched extends Filterable> {
   }
 
   /** The field with the values that the fewest other subscriptions want, because an event is checked against all of those. */
-  #placeFor(fields: FilterFields): Place | undefined {
-    let best: { readonly place: Place; readonly shared: number } | undefined
+  #wantedOf(fields: FilterFields): WantedValues | undefined {
+    let best: { readonly wanted: WantedValues; readonly shared: number } | undefined
     for (const [field, conditions] of Object.entries(fields)) {
       const wants = conditions.flatMap(wantsOf)
       if (wants.length < conditions.length) continue
-      const lengths = this.#placed.get(field)
+      const lengths = this.#byWanted.get(field)
       const shared = Math.max(...wants.map(([length, text]) => lengths?.get(length)?.get(text)?.size ?? 0))
-      if (best === undefined || shared < best.shared) best = { place: { field, wants }, shared }
+      if (best === undefined || shared < best.shared) best = { wanted: { field, wants }, shared }
     }
-    return best?.place
+    return best?.wanted
   }
 }
 
