@@ -23,3 +23,4 @@ export {
   targetFailed,
 } from './call-rules/transfers.ts'
 export * from './platform.ts'
+export * from './provisioned-uri.ts'

@@ -1,4 +1,5 @@
 import { type CallId, CallState, type CallStatus, isGuid, parseCallId, type Tenant } from '@switchhook/contracts'
+import { provisionedUri } from '@switchhook/platform'
 import { createListCursor, type Page } from '@switchhook/store'
 import { REMEMBERED_MS } from '../center/call.ts'
 import { type CallListDeps, type LegQuery, readCallsById, readLiveLegs } from './call-leg.ts'
@@ -80,8 +81,7 @@ export async function endedLegs(
   { limit, cursor, agentUri }: LegQuery,
 ): Promise<Page<CallStatus>> {
   let next = cursor === undefined ? '' : endedCursors.parse(cursor)
-  // The events name the agent as provisioned. The legs of an agent who is not provisioned any more are listed too.
-  const named = agentUri && ((await deps.platform.findAgent(tenant, agentUri))?.agentUri ?? agentUri)
+  const named = agentUri && (await provisionedUri(deps.platform, tenant, agentUri))
   const legs = new Map<string, CallStatus>()
   for (let searched = 0; searched < MAX_EVENTS && legs.size < limit; searched += EVENTS_AT_ONCE) {
     const page = await deps.events.page(tenant, {

@@ -1,4 +1,13 @@
-import { DELIVERY_STATES, EVENT_TYPES, type EventId, type EventSubject, type ParkedReason } from '@switchhook/contracts'
+import {
+  canonicalCallId,
+  DELIVERY_STATES,
+  EVENT_TYPES,
+  type EventId,
+  type EventSubject,
+  type ParkedReason,
+  type Tenant,
+} from '@switchhook/contracts'
+import { type Platform, provisionedUri } from '@switchhook/platform'
 import type { ListedDelivery } from '@switchhook/store'
 import { choice, moment, pageParameters, type QueryOf } from '../../http/schema.ts'
 import { eventIdSchema } from './delivery-schema.ts'
@@ -43,9 +52,28 @@ export const matcherOf =
     )
   }
 
-/** Whether an event is about the call and the agent that a query names. */
+export interface WantedSubject {
+  readonly callId?: string
+  readonly agentUri?: string
+}
+
+export interface SubjectDeps {
+  readonly contactCenter: { readonly platform: Pick<Platform, 'findAgent'> }
+}
+
+/** The call and the agent that a query names, as events name them. */
+export const subjectAsked = async (
+  { contactCenter: { platform } }: SubjectDeps,
+  tenant: Tenant,
+  { callId, agentUri }: WantedSubject,
+) => ({
+  ...(callId !== undefined && { callId: canonicalCallId(callId) }),
+  ...(agentUri !== undefined && { agentUri: await provisionedUri(platform, tenant, agentUri) }),
+})
+
+/** Whether an event is about the call and the agent that `subjectAsked` found. */
 export const isAbout = (
-  wanted: { readonly callId?: string; readonly agentUri?: string },
+  wanted: WantedSubject,
   { callId, agentUri }: Pick<EventSubject, 'callId' | 'agentUri'>,
 ): boolean =>
   (wanted.callId === undefined || wanted.callId === callId) &&

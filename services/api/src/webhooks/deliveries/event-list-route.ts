@@ -1,9 +1,9 @@
-import { canonicalCallId, EVENT_TYPES, MAX_SUBJECT_LENGTH } from '@switchhook/contracts'
+import { EVENT_TYPES, MAX_SUBJECT_LENGTH } from '@switchhook/contracts'
 import { rangeOf } from '../../http/read-range.ts'
 import { type RouteOf, searches } from '../../http/route.ts'
 import { completeComponent, moment, orNull, pageParameters, pageSchema, type QueryOf, text } from '../../http/schema.ts'
 import type { WebhookParts } from '../stores.ts'
-import { deliveryQuery } from './delivery-query.ts'
+import { deliveryQuery, type SubjectDeps, subjectAsked } from './delivery-query.ts'
 import { eventIdSchema } from './delivery-schema.ts'
 
 const name = (description: string, example: string) =>
@@ -20,7 +20,10 @@ const CORRELATION_ID = 'crm-4711'
  */
 export const subjectParameters = (what: string, more = '') => ({
   callId: name(`Only ${what} of this call${more}.`, CALL_ID),
-  agentUri: name(`Only ${what} of this agent${more}. Percent-encode special characters such as \`+\`.`, AGENT_URI),
+  agentUri: name(
+    `Only ${what} of this agent${more}, in any spelling of the address. Percent-encode special characters such as \`+\`.`,
+    AGENT_URI,
+  ),
 })
 
 const query = {
@@ -55,7 +58,7 @@ const listedEventSchema = completeComponent('ListedEvent', 'An event, with the i
 
 const eventPageSchema = pageSchema('EventPage', 'A page of events.', listedEventSchema)
 
-export const listEvents: RouteOf<Pick<WebhookParts, 'events'>, undefined, QueryOf<typeof query>> = {
+export const listEvents: RouteOf<Pick<WebhookParts, 'events'> & SubjectDeps, undefined, QueryOf<typeof query>> = {
   ...searches('deliveries'),
   path: '/api/v1/webhooks/events',
   operationId: 'listEvents',
@@ -67,8 +70,8 @@ export const listEvents: RouteOf<Pick<WebhookParts, 'events'>, undefined, QueryO
     'A page ends after a search of five thousand entries, so it can have fewer items than `limit` and still have a `nextCursor`.',
   query,
   responses: { 200: { description: 'A page of events.', body: eventPageSchema } },
-  async handle({ caller, query: { callId, ...query } }, { events }) {
-    const call = callId !== undefined && { callId: canonicalCallId(callId) }
-    return { status: 200, body: await events.page(caller.tenant, { ...rangeOf(query), ...call }) }
+  async handle({ caller, query }, deps) {
+    const subject = await subjectAsked(deps, caller.tenant, query)
+    return { status: 200, body: await deps.events.page(caller.tenant, { ...rangeOf(query), ...subject }) }
   },
 }

@@ -1,6 +1,14 @@
-import { newEventId, subjectOf } from '@switchhook/contracts'
-import { logFanOut, loggedEvent, type Surroundings } from '@switchhook/servicekit'
-import { type LoggedEvent, type Redis } from '@switchhook/store'
+import { deliveryIdOf, newEventId, newSubscriptionId, type SubscriptionId, subjectOf } from '@switchhook/contracts'
+import {
+  attemptOf,
+  logFanOut,
+  loggedEvent,
+  newDelivery,
+  openEventStream,
+  type Surroundings,
+} from '@switchhook/servicekit'
+import { createDeliveryStore, type LoggedEvent, type Redis } from '@switchhook/store'
+import { eventually } from '@switchhook/testkit'
 import type { ApiUnderTest } from '../../testing/api-under-test.ts'
 import { useApi } from '../../testing/use-api.ts'
 
@@ -12,8 +20,11 @@ let redis: Redis
 
 useApi(['acme', 'globex'], (world) => ({ around: surroundings, api, redis } = world))
 
-async function fanOut(data: Readonly<Record<string, unknown>>): Promise<LoggedEvent> {
-  const event = loggedEvent({ subject: subjectOf(data) })
+async function fanOut(
+  data: Readonly<Record<string, unknown>>,
+  subscriptionIds: readonly SubscriptionId[] = [],
+): Promise<LoggedEvent> {
+  const event = loggedEvent({ subject: subjectOf(data), subscriptionIds })
   await logFanOut(redis, event)
   return event
 }
@@ -38,6 +49,32 @@ test('the events of a call are found by its id, in upper or lower case, and can 
     body: { eventId, subscriptions: [] },
   })
 })
+
+test.each(['sip:alice@ACME.example', 'SIP:alice@acme.example', 'sip:%61lice@acme.example'])(
+  'the events, deliveries and live events of an agent are found by the spelling %s',
+  async (spelling) => {
+    const agentUri = 'sip:alice@acme.example'
+    const query = `agentUri=${encodeURIComponent(spelling)}`
+    const stream = await openEventStream(`${api.url}/api/v1/webhooks/stream?${query}`, surroundings.bearer('acme'))
+    const subscriptionId = newSubscriptionId()
+    const event = await fanOut({ callId: newEventId(), agentUri }, [subscriptionId])
+    const { eventId } = event
+    const ids = { eventId, deliveryId: deliveryIdOf(eventId, subscriptionId), firstDueAt: event.fannedOutAt }
+    const body = Buffer.from(JSON.stringify({ data: { agentUri } }))
+    const delivery = { ...newDelivery(subscriptionId, ids), body }
+    const store = createDeliveryStore(redis, { settledRetentionMs: 3_600_000, parkedRetentionMs: 3_600_000 })
+    await store.park(delivery, attemptOf(delivery), 'rejected')
+    expect(await listed(`?${query}&limit=1`)).toMatchObject({ body: { items: [{ eventId, agentUri }] } })
+    for (const state of ['any', 'parked']) {
+      const deliveries = `/api/v1/webhooks/deliveries?${query}&limit=1&state=${state}`
+      expect(await api.call('GET', deliveries, { headers: surroundings.bearer('acme') })).toMatchObject({
+        body: { items: [{ eventId }] },
+      })
+    }
+    await eventually(() => expect(stream.events.map(({ data }) => data['eventId'])).toContain(eventId))
+    stream.close()
+  },
+)
 
 test('the events of a call are found by the phone number of the other party, however it is written', async () => {
   const { eventId } = await fanOut({ remoteParty: { number: '+15550147' } })

@@ -1,5 +1,4 @@
 import {
-  canonicalCallId,
   type Envelope,
   PARKED_REASONS,
   parseEventId,
@@ -13,11 +12,12 @@ import { type Answer, type RouteOf, searches } from '../../http/route.ts'
 import { choice, integer, type QueryOf } from '../../http/schema.ts'
 import type { WebhookParts } from '../stores.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
-import { deliveryQuery, isAbout, matcherOf } from './delivery-query.ts'
+import { deliveryQuery, isAbout, matcherOf, type SubjectDeps, subjectAsked } from './delivery-query.ts'
 import { deliveryPageSchema, OUTCOMES, summaryOf } from './delivery-schema.ts'
 import { subjectParameters } from './event-list-route.ts'
 
-export type DeliveryListDeps = Pick<WebhookParts, 'subscriptions' | 'parked' | 'deliveryLog' | 'tenantLog'>
+export type DeliveryListDeps = Pick<WebhookParts, 'subscriptions' | 'parked' | 'deliveryLog' | 'tenantLog'> &
+  SubjectDeps
 
 const { eventId: _, limit, cursor, ...inherited } = deliveryQuery
 
@@ -43,18 +43,13 @@ export async function listWanted(deps: DeliveryListDeps, tenant: Tenant, wanted:
   return { status: 200, body: { items: items.map(summaryOf), nextCursor } }
 }
 
-async function pageOf(
-  { subscriptions, parked, deliveryLog, tenantLog }: DeliveryListDeps,
-  tenant: Tenant,
-  { subscriptionId, eventId, callId, agentUri, ...query }: Wanted,
-): Promise<Page<ListedDelivery>> {
+async function pageOf(deps: DeliveryListDeps, tenant: Tenant, asked: Wanted): Promise<Page<ListedDelivery>> {
+  const { subscriptions, parked, deliveryLog, tenantLog } = deps
+  const { subscriptionId, eventId, callId, agentUri, ...query } = asked
   const only = subscriptionId !== undefined && { subscriptionId: parseSubscriptionId(subscriptionId) }
   const event = eventId !== undefined && { eventId: parseEventId(eventId) }
   const wanted = { ...rangeOf(query), ...only, ...event, matches: matcherOf({ ...query, ...event }) }
-  const subject = {
-    ...(callId !== undefined && { callId: canonicalCallId(callId) }),
-    ...(agentUri !== undefined && { agentUri }),
-  }
+  const subject = await subjectAsked(deps, tenant, asked)
   const hasSubject = callId !== undefined || agentUri !== undefined
   if (query.state === 'parked') {
     const bodyMatches = (body: Buffer) => isAbout(subject, subjectOf((JSON.parse(body.toString()) as Envelope).data))

@@ -1,9 +1,10 @@
-import { AppError, canonicalCallId, EVENT_TYPES } from '@switchhook/contracts'
+import { AppError, EVENT_TYPES } from '@switchhook/contracts'
 import { BEGINNING, createLiveAttemptStore, isJournalId } from '@switchhook/store'
 import type { Base } from '../../base.ts'
 import { feature } from '../../http/feature.ts'
 import { limitedClientOf, type RouteOf, reads } from '../../http/route.ts'
 import { choice, completeComponent, count, list, moment, type QueryOf, text } from '../../http/schema.ts'
+import { type SubjectDeps, subjectAsked } from '../deliveries/delivery-query.ts'
 import { attemptSchema, deliverySchema, eventIdSchema } from '../deliveries/delivery-schema.ts'
 import { subjectParameters } from '../deliveries/event-list-route.ts'
 import { subscriptionIdSchema } from '../subscriptions/subscription-schema.ts'
@@ -66,7 +67,7 @@ const streamMessages = {
 }
 
 const streamEvents: RouteOf<
-  Pick<Base, 'journal' | 'now'> & { readonly hub: LiveHub },
+  Pick<Base, 'journal' | 'now'> & SubjectDeps & { readonly hub: LiveHub },
   undefined,
   QueryOf<typeof query>
 > = {
@@ -85,7 +86,8 @@ const streamEvents: RouteOf<
   isStream: true,
   responses: { 200: { description: 'The stream.', events: { example: EXAMPLE, messages: streamMessages } } },
   failures: ['journal-off', 'too-many-listeners', 'too-many-client-listeners'],
-  async handle({ caller, query: { callId, since, ...wanted }, lastEventId }, { hub, journal, now }) {
+  async handle({ caller, query: { since, ...wanted }, lastEventId }, deps) {
+    const { hub, journal, now } = deps
     if (lastEventId !== undefined && !isJournalId(lastEventId)) {
       throw new AppError('invalid-request', {
         detail:
@@ -97,14 +99,15 @@ const streamEvents: RouteOf<
     const resumeAfter =
       lastEventId ?? (since === undefined ? undefined : await journal.before(caller.tenant, Date.parse(since)))
     const isCut = lastEventId === undefined && resumeAfter === BEGINNING && !(await journal.hasAll(caller.tenant))
+    const subject = await subjectAsked(deps, caller.tenant, wanted)
     const seat = await hub.take(caller.tenant, limitedClientOf(caller))
-    const filter = { ...wanted, ...(callId !== undefined && { callId: canonicalCallId(callId) }) }
+    const filter = { ...wanted, ...subject }
     const closeInMs = caller.expiresAtMs === undefined ? undefined : caller.expiresAtMs - now()
     return { status: 200, stream: (output) => seat.start(output, { filter, resumeAfter, isCut, closeInMs }) }
   },
 }
 
-export const live = feature([streamEvents], (base: Base) => {
+export const live = feature([streamEvents], (base: Base & SubjectDeps) => {
   const hub = createLiveHub({ ...base, attempts: createLiveAttemptStore(base.redis) })
   base.metrics.gauge('switchhook_live_streams', 'Live streams that are open.', () => hub.count())
   return { deps: { ...base, hub }, endRequests: () => hub.close() }
