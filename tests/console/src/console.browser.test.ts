@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -277,6 +278,27 @@ scenes('the console in a browser', () => {
     seen.abort()
     await traffic
     await call('DELETE', path, undefined, 'globex')
+  })
+
+  test.each([
+    ['a GUID', randomUUID().toUpperCase()],
+    ['a number', '90210077'],
+    ['an address', 'order-1@shop.example'],
+  ])('a correlation id that is %s is found', async (_kind, correlationId) => {
+    const agentUri = 'sip:bob@acme.example'
+    const command = { agentUri, destination: '+15550178', correlationId }
+    const { callId } = await call<{ callId: string }>('POST', '/api/v1/voice/calls/dial', command)
+    const { page, open, signIn } = await visitor('acme-viewer')
+    try {
+      await open('events')
+      await signIn()
+      await page.getByRole('searchbox').fill(correlationId)
+      await page.keyboard.press('Enter')
+      await page.getByText(`Events of the correlation id ${correlationId}`).waitFor()
+      await page.getByRole('table', { name: 'Events' }).getByRole('link', { name: 'call.status' }).first().waitFor()
+    } finally {
+      await eventually(() => hangUp(callId, agentUri))
+    }
   })
 
   test('more than 1,000 endpoints: the list says so, and loads more', async () => {

@@ -90,20 +90,30 @@ export interface Sought {
   /** `id`: of an event, delivery, call, endpoint or recovery; otherwise the parameter of the API. */
   readonly kind: 'id' | 'agentUri' | 'number' | 'correlationId'
   readonly value: string
+  /** To look for if nothing is found: applications choose correlation ids, which can look like anything. */
+  readonly orCorrelationId?: string
 }
 
 const GUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i
+/** Of a correlation id that the API looks for. */
+const MAX_LENGTH = 256
 
 /** Recognises the kind of a search text. An id is found inside a longer text, such as a URL or a log line. */
 export function recognise(text: string): Sought | null {
   const trimmed = text.trim()
   if (trimmed === '') return null
-  const guid = GUID.exec(trimmed)?.[0]
+  const other = kindOf(trimmed)
+  if (other === undefined) return { kind: 'correlationId', value: trimmed }
+  return { ...other, ...(trimmed.length <= MAX_LENGTH && { orCorrelationId: trimmed }) }
+}
+
+function kindOf(text: string): Sought | undefined {
+  const guid = GUID.exec(text)?.[0]
   if (guid !== undefined) return { kind: 'id', value: guid.toLowerCase() }
-  if (/^(sips?|tel):/i.test(trimmed)) return { kind: 'agentUri', value: trimmed }
-  if (/^[^\s@]+@[^\s@]+$/.test(trimmed)) return { kind: 'agentUri', value: `sip:${trimmed}` }
+  if (/^(sips?|tel):/i.test(text)) return { kind: 'agentUri', value: text }
+  if (/^[^\s@]+@[^\s@]+$/.test(text)) return { kind: 'agentUri', value: `sip:${text}` }
   // A phone number: digits with the usual separators, at least four digits.
-  if (/^\+?[\d\s().\-/]+$/.test(trimmed) && trimmed.replaceAll(/\D/g, '').length >= 4)
-    return { kind: 'number', value: trimmed.replaceAll(/[^\d+]/g, '') }
-  return { kind: 'correlationId', value: trimmed }
+  if (/^\+?[\d\s().\-/]+$/.test(text) && text.replaceAll(/\D/g, '').length >= 4)
+    return { kind: 'number', value: text.replaceAll(/[^\d+]/g, '') }
+  return undefined
 }

@@ -25,46 +25,63 @@ export function Events() {
         <PeriodFilters />
       </div>
       {sought?.kind === 'id' ? (
-        <FoundById id={sought.value} filters={filters} />
+        <FoundById id={sought.value} correlationId={sought.orCorrelationId} filters={filters} />
       ) : (
         <EventList
           // Shows the person how the text was understood.
           what={sought && `${NAMES[sought.kind]} ${sought.value}`}
           filters={{ ...filters, ...(sought && { [sought.kind]: sought.value }) }}
+          orCorrelationId={sought?.orCorrelationId}
         />
       )}
     </Screen>
   )
 }
 
+interface FoundByIdProps {
+  readonly id: string
+  readonly correlationId: string | undefined
+  readonly filters: Filters
+}
+
 /** An id alone does not say what it is the id of, so all kinds are tried together. */
-function FoundById({ id, filters }: { readonly id: string; readonly filters: Filters }) {
-  const query = useQuery({ queryKey: ['delivery', 'find', id], queryFn: () => findById(id) })
+function FoundById({ id, correlationId, filters }: FoundByIdProps) {
+  const query = useQuery({
+    queryKey: ['delivery', 'find', id, correlationId],
+    queryFn: () => findById(id, correlationId),
+  })
   const { data } = query
   if (query.error || data === undefined) return <QueryState query={query} />
   if (data.eventId) return <Navigate to="/events/$eventId" params={{ eventId: data.eventId }} replace />
   if (data.subscription) return <Navigate to="/endpoints/$subscriptionId" params={{ subscriptionId: id }} replace />
   if (data.recovery) return <Navigate to="/recoveries/$recoveryId" params={{ recoveryId: id }} replace />
   if (data.isCall) return <EventList what={`the call ${id}`} filters={{ ...filters, callId: id }} />
+  if (data.isCorrelationId)
+    return <EventList what={`${NAMES.correlationId} ${correlationId}`} filters={{ ...filters, correlationId }} />
   return (
     <Empty title="Nothing has this id.">
-      It is not the id of a stored event, delivery, call, endpoint or recovery of your tenant. Records are kept for a
-      limited time.
+      It is not the id of a stored event, delivery, call, endpoint or recovery of your tenant, and not the correlation
+      id of an event. Records are kept for a limited time.
     </Empty>
   )
 }
 
 /** Finds out what an id belongs to. A delivery leads to its event. */
-async function findById(id: string) {
-  const [event, delivery, subscription, recovery, call] = await Promise.all([
+async function findById(id: string, correlationId: string | undefined) {
+  const [event, delivery, subscription, recovery, isCall, isCorrelationId] = await Promise.all([
     orNothing(client.events.explain(id)),
     orNothing(client.deliveries.read(id)),
     orNothing(client.subscriptions.read(id)),
     orNothing(client.recoveries.read(id)),
-    client.events.list({ callId: id, limit: 1 }).page(),
+    hasEvents({ callId: id }),
+    correlationId !== undefined && hasEvents({ correlationId }),
   ])
-  const isCall = call.items.length > 0 || call.nextCursor !== null
-  return { eventId: (event ?? delivery)?.eventId, subscription, recovery, isCall }
+  return { eventId: (event ?? delivery)?.eventId, subscription, recovery, isCall, isCorrelationId }
+}
+
+async function hasEvents(query: { readonly callId: string } | { readonly correlationId: string }): Promise<boolean> {
+  const { items, nextCursor } = await client.events.list({ ...query, limit: 1 }).page()
+  return items.length > 0 || nextCursor !== null
 }
 
 const orNothing = <T,>(answer: Promise<T>): Promise<T | undefined> =>
@@ -73,14 +90,32 @@ const orNothing = <T,>(answer: Promise<T>): Promise<T | undefined> =>
     throw error
   })
 
-function EventList({ what, filters }: { readonly what: string | null; readonly filters: Filters }) {
+interface EventListProps {
+  readonly what: string | null
+  readonly filters: Filters
+  readonly orCorrelationId?: string | undefined
+  /** What was looked for first, and has no events. */
+  readonly first?: string | null
+}
+
+function EventList({ what, filters, orCorrelationId, first }: EventListProps) {
   const { query, rows, isEmpty, more } = useList(eventsQuery(filters))
   if (query.error || query.isPending) return <QueryState query={query} />
+  if (isEmpty && orCorrelationId !== undefined) {
+    const { eventType, from, to } = filters
+    return (
+      <EventList
+        what={`${NAMES.correlationId} ${orCorrelationId}`}
+        filters={{ eventType, from, to, correlationId: orCorrelationId }}
+        first={what}
+      />
+    )
+  }
   return (
     <>
       {what !== null && (
         <p role="status" className="muted">
-          {rows.length === 0 ? `No event of ${what}.` : `Events of ${what}, newest first.`}
+          {rows.length === 0 ? `No event of ${first ?? what}.` : `Events of ${what}, newest first.`}
         </p>
       )}
       {isEmpty ? (
