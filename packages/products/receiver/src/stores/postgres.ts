@@ -14,15 +14,20 @@ export interface PostgresPool<Client extends PostgresClient> {
   connect(): Promise<Client>
 }
 
-const LOCK = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))'
 const TRY_LOCK = 'SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS free'
+/** Null: there is no table. False: the role cannot drop what is old. */
+const LOOK = "SELECT has_table_privilege(to_regclass('switchhook_receiver'), 'DELETE') AS may_prune"
 /** `key` is a delivery id, or the subject of a position. `kept_until` is in ms since 1970. */
 const TABLE = [
-  `CREATE TABLE IF NOT EXISTS switchhook_receiver
+  `CREATE TABLE switchhook_receiver
     (key text PRIMARY KEY, occurred_at text, sequence bigint, ended boolean, kept_until bigint NOT NULL)`,
-  'CREATE INDEX IF NOT EXISTS switchhook_receiver_kept_until ON switchhook_receiver (kept_until)',
+  'CREATE INDEX switchhook_receiver_kept_until ON switchhook_receiver (kept_until)',
 ]
-const PRUNE = 'DELETE FROM switchhook_receiver WHERE kept_until < $1'
+const PRUNE_BATCH = 1_000
+/** Rows that a handler holds are left for the next time. ARRAY: PostgreSQL runs the inner statement once. */
+const PRUNE = `DELETE FROM switchhook_receiver WHERE key = ANY(ARRAY(
+  SELECT key FROM switchhook_receiver WHERE kept_until < $1 ORDER BY kept_until LIMIT ${PRUNE_BATCH} FOR UPDATE SKIP LOCKED))
+  RETURNING 1`
 const IS_DONE = 'SELECT 1 FROM switchhook_receiver WHERE key = $1'
 const MARK = 'INSERT INTO switchhook_receiver (key, kept_until) VALUES ($1, $2)'
 /** Locks the row until the end of the transaction; creates it if it is missing. */
@@ -38,11 +43,12 @@ const PRUNE_EVERY_MS = 60 * 60 * 1_000
  * in a transaction: mark and effects are committed together, so each effect is applied exactly once.
  */
 export function postgresStore<Client extends PostgresClient>(pool: PostgresPool<Client>): Store<Client> {
-  let tended: Promise<unknown> = Promise.resolve()
-  let tendedAtMs = 0
+  let ready: Promise<void> | undefined
+  let prunedAtMs = 0
 
   const inTransaction = async <T>(work: (client: Client) => Promise<T>): Promise<T> => {
     const client = await pool.connect()
+    // A lost connection would otherwise end the process. The next statement rejects with the same error.
     client.on?.('error', ignore)
     let isBroken = false
     try {
@@ -59,23 +65,49 @@ export function postgresStore<Client extends PostgresClient>(pool: PostgresPool<
       client.release(isBroken)
     }
   }
-  /** Creates the table at first, then drops what is old every hour. */
-  const tend = (): Promise<unknown> => {
-    if (Date.now() - tendedAtMs < PRUNE_EVERY_MS) return tended
-    tendedAtMs = Date.now()
-    tended = inTransaction(async (client) => {
-      // Processes that start together would otherwise create the table twice, and one of them would fail.
-      await client.query(LOCK, ['switchhook_receiver'])
-      for (const statement of TABLE) await client.query(statement)
-      await client.query(PRUNE, [Date.now()])
+  const look = (): Promise<boolean | null> =>
+    inTransaction(async (client) => {
+      const [found] = (await client.query(LOOK)).rows as { readonly may_prune: boolean | null }[]
+      return found?.may_prune ?? null
     })
-    tended.catch(() => (tendedAtMs = 0))
-    return tended
+  const create = (): Promise<boolean> =>
+    inTransaction(async (client) => {
+      for (const statement of TABLE) await client.query(statement)
+      return true
+    })
+  /**
+   * Creates the table if there is none. It looks first, because `CREATE INDEX IF NOT EXISTS` waits for the handlers of all
+   * processes, and needs the rights of an owner, also if the index exists.
+   */
+  const prepare = async (): Promise<void> => {
+    const mayPrune =
+      (await look()) ??
+      (await create().catch(async (error: unknown) => {
+        const created = await look()
+        // Unless a process that started at the same time has created it.
+        if (created === null) throw error
+        return created
+      }))
+    if (!mayPrune) throw new Error('The role needs the right DELETE on the table switchhook_receiver.')
+  }
+  /** Drops what is old, in short transactions. No delivery waits for it. */
+  const prune = async (): Promise<void> => {
+    if (Date.now() - prunedAtMs < PRUNE_EVERY_MS) return
+    prunedAtMs = Date.now()
+    let dropped: unknown[]
+    do dropped = await inTransaction(async (client) => (await client.query(PRUNE, [Date.now()])).rows)
+    while (dropped.length === PRUNE_BATCH)
   }
 
   return {
     async once(id, work) {
-      await tend()
+      ready ??= prepare().catch((error: unknown) => {
+        ready = undefined
+        throw error
+      })
+      await ready
+      // If it fails, the database is away, which the delivery reports. The next hour tries again.
+      prune().catch(ignore)
       return inTransaction(async (client) => {
         const [lock] = (await client.query(TRY_LOCK, [id])).rows as { readonly free: boolean }[]
         if (!lock?.free) return 'busy'
@@ -99,7 +131,6 @@ export function postgresStore<Client extends PostgresClient>(pool: PostgresPool<
   }
 }
 
-/** A lost connection would otherwise end the process. The next statement rejects with the same error. */
 const ignore = (): void => undefined
 
 interface Row {

@@ -20,7 +20,8 @@ const TABLE = `
   );
   CREATE INDEX IF NOT EXISTS switchhook_receiver_kept_until ON switchhook_receiver (kept_until);`
 
-const PRUNE_EVERY_MS = 60 * 60 * 1_000
+/** More than a delivery adds. Few, because no delivery may wait long for what is old. */
+const PRUNE_BATCH = 100
 
 /**
  * Keeps marks and positions in the application's SQLite database. Handlers write their effects with `ctx.tx`, which is the
@@ -33,9 +34,9 @@ export function sqliteStore<Database extends SqliteDatabase>(database: Database)
   database.exec(TABLE)
   const find = database.prepare('SELECT occurred_at, sequence, ended FROM switchhook_receiver WHERE key = ?')
   const write = database.prepare('REPLACE INTO switchhook_receiver VALUES (?, ?, ?, ?, ?)')
-  const prune = database.prepare('DELETE FROM switchhook_receiver WHERE kept_until < ?')
+  const prune = database.prepare(`DELETE FROM switchhook_receiver WHERE key IN
+    (SELECT key FROM switchhook_receiver WHERE kept_until < ? ORDER BY kept_until LIMIT ${PRUNE_BATCH})`)
   const inOrder = createInOrder()
-  let prunedAtMs = 0
 
   return {
     once: (id, work) =>
@@ -46,7 +47,7 @@ export function sqliteStore<Database extends SqliteDatabase>(database: Database)
           if (!isDone) {
             await work(database)
             write.run(id, '', 0, 0, Date.now() + KEPT_MS)
-            if (Date.now() - prunedAtMs > PRUNE_EVERY_MS) prune.run((prunedAtMs = Date.now()))
+            prune.run(Date.now())
           }
           database.exec('COMMIT')
           return isDone ? 'already' : 'done'
