@@ -65,6 +65,8 @@ const RECONCILE_EVERY_MS = 30_000
 const CONNECTED_WITHIN_MS = 3_000
 /** The wait before what could not be stored is repeated. */
 const EVENT_AGAIN_MS = 100
+/** An older command is refused: the api keeps the device of an agent who dials for 15 s, and clients give up. */
+const MAX_COMMAND_AGE_MS = 10_000
 /** The wait before a call is compared with Asterisk after an action that Asterisk did not answer. */
 const CHECK_AGAIN_MS = 1_000
 
@@ -190,7 +192,17 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     })
   }
 
-  const onceReached = <T>(work: () => Promise<T>): Promise<T> => track(reach(ari).then(work))
+  /** @param work calls `requireInTime` last before its step, which may have to wait for earlier steps */
+  function onceReached<T>(work: (requireInTime: () => void) => Promise<T>): Promise<T> {
+    const endMs = performance.now() + MAX_COMMAND_AGE_MS
+    return track(
+      reach(ari).then(() =>
+        work(() => {
+          if (performance.now() > endMs) throw new PlatformUnavailable('the command had to wait for too long')
+        }),
+      ),
+    )
+  }
 
   async function legsOf(tenant: Tenant, callId: CallId): Promise<readonly LegReport[]> {
     const session = await sessions.find(tenant, callId).catch(unreadable)
@@ -242,11 +254,12 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
     },
     listAgents: createAgentList(deps.agents.map(provisioned)),
     dial: (command) =>
-      onceReached(async () => {
+      onceReached(async (requireInTime) => {
         const { tenant, agentUri, destination } = command
         const caller = parties.agent(tenant, agentUri)
         const { refusal, ...called } = await parties.called(tenant, destination)
         const cli = called.kind === 'outside' ? parties.cliOf(command.cli) : null
+        requireInTime()
         await sessions.begin(beginDial({ ...command, caller, called, cli, refusal, channelId: null }, now()))
       }),
     ...legCommands<Callee>({
@@ -254,7 +267,12 @@ export function createAsterisk(deps: AsteriskDeps): AsteriskPlatform {
         const answer = agents.find(tenant, agentUri)?.answer ?? 'none'
         const how = answer === 'none' ? null : answer
         const shown = step.kind === 'transfer' && { cli: parties.cliOf(null) }
-        return onceReached(() => sessions.apply(tenant, callId, { ...step, how, ...shown }))
+        return onceReached((requireInTime) =>
+          sessions.apply(tenant, callId, async () => {
+            requireInTime()
+            return { ...step, how, ...shown }
+          }),
+        )
       },
       legsOf,
       partyOf: parties.called,

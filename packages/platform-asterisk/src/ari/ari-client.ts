@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { answerWithin } from '@switchhook/runtime'
 import { type Dispatcher, Pool } from 'undici'
 import { parseJson } from './ari-model.ts'
 
@@ -23,6 +24,7 @@ export type AriClient = ReturnType<typeof createAriClient>
 const CONNECTIONS = 8
 const RETRY_PAUSE_MS = 20
 const CONNECT_WITHIN_MS = 3_000
+/** From the request to the end of its answer. It includes the wait for one of the connections. */
 const ANSWER_WITHIN_MS = 5_000
 
 export const authorizationOf = ({ user, password }: AriServer): string =>
@@ -36,24 +38,35 @@ export function createAriClient(server: AriServer) {
   const pool = new Pool(server.url.origin, {
     connections: CONNECTIONS,
     connect: { timeout: CONNECT_WITHIN_MS, ...verifiedBy(server) },
-    headersTimeout: ANSWER_WITHIN_MS,
-    bodyTimeout: ANSWER_WITHIN_MS,
+    // `send` limits the whole request.
+    headersTimeout: 0,
+    bodyTimeout: 0,
   })
   const authorization = authorizationOf(server)
 
-  async function send(
+  async function attempt(
     options: Dispatcher.RequestOptions,
-    retries = CONNECTIONS,
+    retries: number,
   ): Promise<{ response: Dispatcher.ResponseData; text: string }> {
     try {
       const response = await pool.request(options)
       return { response, text: await response.body.text() }
-    } catch (cause) {
+    } catch (error) {
       // Each kept connection fails once after the link was cut. A GET can be repeated.
-      if (options.method === 'GET' && isReset(cause) && retries > 0) {
-        await sleep(RETRY_PAUSE_MS)
-        return send(options, retries - 1)
-      }
+      if (options.method !== 'GET' || !isReset(error) || retries === 0) throw error
+      await sleep(RETRY_PAUSE_MS)
+      return attempt(options, retries - 1)
+    }
+  }
+
+  async function send(options: Dispatcher.RequestOptions) {
+    const givenUp = new AbortController()
+    try {
+      const answer = attempt({ ...options, signal: givenUp.signal }, CONNECTIONS)
+      return await answerWithin(ANSWER_WITHIN_MS, answer, `no answer within ${ANSWER_WITHIN_MS / 1_000} s`)
+    } catch (cause) {
+      // A request that waits for a connection would otherwise be sent once a hanging Asterisk answers again.
+      givenUp.abort(cause)
       throw new AriUnavailable(`Asterisk did not answer ${options.method}`, { cause })
     }
   }
