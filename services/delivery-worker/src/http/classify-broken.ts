@@ -4,18 +4,18 @@ import type { Use } from './connections.ts'
 
 /**
  * The result of a request whose connection broke before a whole head arrived. With a `repeat`, the connection had been kept
- * open, and the request may be sent once more on a fresh one:
+ * open, and the request may be sent once more on a fresh one; `sent` is then a network error:
  * - `closed`: the server closed the connection before it answered, probably because it was idle.
  * - `stray`: what arrived is not an answer to this request.
  */
-type Broken =
+type Failed =
   | { readonly sent: Error | Outcome; readonly repeat?: undefined }
   | { readonly sent: Error; readonly repeat: 'closed' | 'stray' }
 
 const HEAD_IS_CUT = 'the connection ended before the head of the answer did'
 
 /** @param use of the connection. Undefined: it was never open */
-export function classifyBroken(error: Error, use: Use | undefined): Broken {
+export function classifyBroken(error: Error, use: Use | undefined): Failed {
   if (error instanceof StrayAnswer) return { sent: malformed(error), repeat: 'stray' }
   const isReused = use?.isReused === true
   const isOdd = isProtocolError(error) || (isAssertion(error) && use?.isUnanswered === false)

@@ -147,17 +147,14 @@ async function lateWrites({ deliveries, changes }: Run, rules: Rules): Promise<W
           stop: () => {},
         }
       },
-      writeWithin: async ({ url, eventType }, _attempt, { trustedUntilMs, isReplay }) => {
-        const ways = run.breaksOnReuse && !isReplay ? 2 : 1
-        for (let way = 1; way <= ways; way++) {
-          await time.pass(next(run.connectMs, connected++))
-          if (rules.hasCheck && !isLeaseValid(trustedUntilMs, time.nowMs())) {
-            return { kind: 'lease-expired', ...(way > 1 && { broken: { kind: 'unreachable', reason: 'reset' } }) }
-          }
-          await time.pass(run.checkToWriteMs)
-          written.push({ atMs: time.nowMs(), url, eventType })
-        }
-        return { kind: 'delivered', status: 204 }
+      writeWithin: async ({ url, eventType }, _attempt, { trustedUntilMs, replayOf }) => {
+        await time.pass(next(run.connectMs, connected++))
+        if (rules.hasCheck && !isLeaseValid(trustedUntilMs, time.nowMs())) return { kind: 'lease-expired' }
+        await time.pass(run.checkToWriteMs)
+        written.push({ atMs: time.nowMs(), url, eventType })
+        return run.breaksOnReuse && replayOf === undefined
+          ? { kind: 'broken', outcome: { kind: 'unreachable', reason: 'reset' } }
+          : { kind: 'delivered', status: 204 }
       },
       renew: admit,
       nowMs: time.nowMs,

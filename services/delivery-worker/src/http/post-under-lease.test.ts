@@ -3,7 +3,14 @@ import type { Deadline } from '@switchhook/runtime'
 import { aDelivery, aSubscription } from '@switchhook/testkit'
 import type { Reading } from '../endpoint/admit.ts'
 import { aReading, posted as postedTo } from '../testing/delivering.ts'
-import { createPostUnderLease, type LeaseExpired, type PostTerms, type TakePermit } from './post-under-lease.ts'
+import {
+  type Broken,
+  createPostUnderLease,
+  type LeaseExpired,
+  type PostTerms,
+  type TakePermit,
+  type Unfinished,
+} from './post-under-lease.ts'
 
 const TIMEOUT_MS = 1_000
 const first = aDelivery()
@@ -11,6 +18,7 @@ const moved: Delivery = { ...first, url: 'https://client.example/moved' }
 const ok: Outcome = { kind: 'delivered', status: 204 }
 const reset: Outcome = { kind: 'unreachable', reason: 'reset' }
 const expired: LeaseExpired = { kind: 'lease-expired' }
+const broken: Broken = { kind: 'broken', outcome: reset }
 
 /** A deadline that passes at `TIMEOUT_MS` of this clock. */
 const deadlineOn = (clockMs: () => number): Deadline => ({
@@ -25,7 +33,7 @@ const deadlineOn = (clockMs: () => number): Deadline => ({
 async function post(
   due: Delivery,
   trustedUntilMs: number,
-  results: readonly (Outcome | LeaseExpired)[],
+  results: readonly (Outcome | Unfinished)[],
   renewals: readonly Reading[] = [],
   /** Of a subscription with limits: how long each permit is valid, in ms. Then none is free. */
   permitsMs?: readonly number[],
@@ -34,7 +42,7 @@ async function post(
   let clockMs = 0
   const deadline = deadlineOn(() => clockMs)
   let renewed = 0
-  const make = (url: string, terms?: PostTerms): Outcome | LeaseExpired => {
+  const make = (url: string, terms?: PostTerms): Outcome | Unfinished => {
     clockMs += 100
     sent.push({ url, terms })
     return results[sent.length - 1] ?? ok
@@ -63,7 +71,7 @@ async function post(
 test('a first attempt is posted under its lease without another read while the lease is valid', async () => {
   const { posted, sent, renewed, deadline } = await post(first, 250, [ok])
   expect(posted).toEqual(postedTo(first, ok))
-  const terms = { trustedUntilMs: 250, deadline, isReplay: false }
+  const terms = { trustedUntilMs: 250, deadline }
   expect(sent).toEqual([{ url: first.url, terms }])
   expect(renewed).toBe(0)
 })
@@ -79,9 +87,9 @@ test('a lease that has ended is renewed within the same deadline', async () => {
   const { posted, sent, renewed, deadline } = await post(first, 50, [expired, expired, ok])
   expect(posted).toEqual(postedTo(first, ok))
   expect(sent.map(({ terms }) => terms)).toEqual([
-    { trustedUntilMs: 50, deadline, isReplay: false },
-    { trustedUntilMs: 360, deadline, isReplay: false },
-    { trustedUntilMs: 470, deadline, isReplay: false },
+    { trustedUntilMs: 50, deadline },
+    { trustedUntilMs: 360, deadline },
+    { trustedUntilMs: 470, deadline },
   ])
   expect(renewed).toBe(2)
 })
@@ -132,13 +140,19 @@ test('a delivery whose subscription has a new url by then is sent there', async 
   expect(sent.map(({ url }) => url)).toEqual([first.url, moved.url])
 })
 
-describe('a first attempt that broke on a kept connection and whose lease ended before the replay', () => {
-  const broken: LeaseExpired = { kind: 'lease-expired', broken: reset }
+test('a request that broke on a kept connection is replayed once, under the same lease, without another read', async () => {
+  const { posted, sent, renewed, deadline } = await post(first, 250, [broken, ok])
+  expect(posted).toEqual(postedTo(first, ok))
+  const terms = { trustedUntilMs: 250, deadline }
+  expect(sent.map((one) => one.terms)).toEqual([terms, { ...terms, replayOf: broken }])
+  expect(renewed).toBe(0)
+})
 
+describe('a first attempt that broke on a kept connection and whose lease ended before the replay', () => {
   test('is replayed on a fresh connection under the renewed lease', async () => {
     const { posted, sent } = await post(first, 50, [broken, expired, ok])
     expect(posted).toEqual(postedTo(first, ok))
-    expect(sent.map(({ terms }) => terms?.isReplay)).toEqual([false, true, true])
+    expect(sent.map(({ terms }) => terms?.replayOf)).toEqual([undefined, broken, broken])
   })
 
   test('has failed if the subscription is gone, because it was written once', async () => {
@@ -174,7 +188,7 @@ test('a first attempt that broke has failed although its lease cannot be renewed
     startDeadline: () => deadlineOn(() => clockMs),
     writeWithin: async () => {
       clockMs += 10
-      return { kind: 'lease-expired', broken: reset }
+      return broken
     },
     renew: async () => {
       clockMs += 300
@@ -205,7 +219,7 @@ describe('a POST of a subscription with limits', () => {
 
   test.each([first, retry])('is written once, while its permit and its lease are valid', async (due) => {
     const { sent, taken } = await post(due, 250, [ok], [], [100])
-    expect(sent.map(({ terms }) => terms)).toMatchObject([{ trustedUntilMs: 100, isOnce: true }])
+    expect(sent.map(({ terms }) => terms)).toMatchObject([{ trustedUntilMs: 100 }])
     expect(taken).toEqual([false])
   })
 
@@ -227,12 +241,16 @@ describe('a POST of a subscription with limits', () => {
   })
 
   test('needs a second permit if it was written to a connection that broke; without one it has failed', async () => {
-    const broke = { ...expired, broken: reset }
-    const replayed = await post(first, 250, [broke, ok], [], [100, 100])
+    const replayed = await post(first, 250, [broken, ok], [], [100, 100])
     expect(replayed).toMatchObject({ posted: { outcome: ok }, taken: [false, true] })
-    expect(await post(first, 250, [broke], [], [100])).toMatchObject({
+    expect(await post(first, 250, [broken], [], [100])).toMatchObject({
       posted: { outcome: reset },
       taken: [false, true],
     })
+  })
+
+  test('takes the second permit after a renewal if its lease has ended meanwhile', async () => {
+    const replayed = await post(first, 50, [broken, ok], [], [1_000, 1_000])
+    expect(replayed).toMatchObject({ posted: { outcome: ok }, taken: [false, true], renewed: 1 })
   })
 })

@@ -10,19 +10,30 @@ export interface PostTerms {
   readonly trustedUntilMs: number
   /** Of the whole attempt, renewals included. A stall of the process extends it, but never the lease. */
   readonly deadline: Deadline
-  /** The same attempt broke on a reused connection before, so it needs a fresh one. */
-  readonly isReplay: boolean
-  /** The request may be written once. If a reused connection breaks, the lease counts as ended. */
-  readonly isOnce?: boolean
+  /** The same attempt broke on a kept connection before, so it needs a fresh one, and is not repeated again. */
+  readonly replayOf?: Broken | undefined
   /** Values of headers that an answer may repeat. They are redacted in its excerpt. */
   readonly hidden?: readonly string[]
 }
 
+/** A result that is not the outcome of the attempt yet. */
+export type Unfinished = LeaseExpired | Broken
+
 /** The lease ended while the connection was being made. Nothing has been written under it. */
 export interface LeaseExpired {
   readonly kind: 'lease-expired'
-  /** The outcome of this attempt's first connection, if one broke before an answer. */
-  readonly broken?: Outcome
+}
+
+/**
+ * The request was written to a kept connection, which the server closed just then, or on which something arrived that is no
+ * answer to it. It may be sent once more: the delivery id is its idempotency key.
+ */
+export interface Broken {
+  readonly kind: 'broken'
+  /** Of the attempt, unless its replay is answered. */
+  readonly outcome: Outcome
+  /** What the subscriber should know of it if the replay is answered. */
+  readonly detail?: string
 }
 
 export interface Posted {
@@ -45,7 +56,7 @@ export type PostUnderLease = ReturnType<typeof createPostUnderLease>
 
 export interface PostUnderLeaseDeps extends Pick<Clocks, 'nowMs'> {
   readonly startDeadline: () => Deadline
-  readonly writeWithin: (delivery: Delivery, attempt: number, terms: PostTerms) => Promise<Outcome | LeaseExpired>
+  readonly writeWithin: (delivery: Delivery, attempt: number, terms: PostTerms) => Promise<Outcome | Unfinished>
   readonly renew: Renew
   /** A clock that a stall of this process does not move on. */
   readonly runningMs?: () => number
@@ -86,8 +97,9 @@ async function acquire(
 /**
  * Makes one attempt. It is written only while its lease is valid, however long name look-up and connecting take: so no first
  * attempt is sent after the answer to a DELETE, and none is signed with a secret that was revoked. If the lease has ended when
- * the connection is ready, one round trip renews it and the request uses the open connection. A renewal counts neither as an
- * attempt nor as a failure. A retry keeps its schedule even if the subscription is deleted, and uses its last secret.
+ * the connection is ready, one round trip renews it and the request uses the open connection. If a kept connection breaks, the
+ * request is sent once more, on a fresh one. Neither a renewal nor a replay counts as an attempt or as a failure. A retry keeps
+ * its schedule even if the subscription is deleted, and uses its last secret.
  * @throws Unavailable if, until the deadline, every reading of the subscription takes longer than a lease. The endpoint has
  *   not failed, so the delivery must come back without an attempt.
  */
@@ -106,8 +118,8 @@ export function createPostUnderLease(deps: PostUnderLeaseDeps) {
     take?: TakePermit,
   ): Promise<Posted | Withheld> => {
     const deadline = startDeadline()
-    /** A request that was written and broke on a reused connection: a failed attempt, unless its one replay is answered. */
-    let broken: Posted | undefined
+    /** A failed attempt, unless its one replay is answered. */
+    let broken: { readonly sent: Broken; readonly posted: Posted } | undefined
     let longestMs = 0
     const posted = (delivery: Delivery, outcome: Outcome): Posted => ({
       kind: 'posted',
@@ -117,23 +129,29 @@ export function createPostUnderLease(deps: PostUnderLeaseDeps) {
     })
     try {
       let read: LeaseReading = { admission: { kind: 'admitted', delivery: due }, trustedUntilMs }
-      for (; ; read = await renew(due)) {
+      for (;;) {
         const lease = await acquire(read, take, broken !== undefined)
-        if (lease.kind !== 'lease') return broken ?? lease
+        if (lease.kind !== 'lease') return broken?.posted ?? lease
         const { delivery, untilMs } = lease
-        if (!isLeaseValid(untilMs, nowMs())) {
-          if (!deadline.hasPassed) continue
-          if (broken !== undefined) return broken
+        if (isLeaseValid(untilMs, nowMs())) {
+          if (deadline.hasPassed) return broken?.posted ?? posted(delivery, TIMED_OUT)
+          const beganMs = runningMs()
+          const sent = await writeWithin(delivery, attempt, {
+            trustedUntilMs: untilMs,
+            deadline,
+            replayOf: broken?.sent,
+          })
+          longestMs = Math.max(longestMs, runningMs() - beganMs)
+          if (sent.kind === 'broken') {
+            broken = { sent, posted: posted(delivery, sent.outcome) }
+            // Without another round trip. Under a reading that has ended, a permit would be taken in vain.
+            if (isLeaseValid(read.trustedUntilMs, nowMs())) continue
+          } else if (sent.kind !== 'lease-expired') return posted(delivery, sent)
+        } else if (deadline.hasPassed) {
+          if (broken !== undefined) return broken.posted
           throw new Unavailable('redis', 'reading the subscription takes longer than its lease')
         }
-        if (deadline.hasPassed) return broken ?? posted(delivery, TIMED_OUT)
-        const isReplay = broken !== undefined
-        const terms = { trustedUntilMs: untilMs, deadline, isReplay, ...(take && { isOnce: true }) }
-        const beganMs = runningMs()
-        const sent = await writeWithin(delivery, attempt, terms)
-        longestMs = Math.max(longestMs, runningMs() - beganMs)
-        if (sent.kind !== 'lease-expired') return posted(delivery, sent)
-        if (sent.broken !== undefined) broken ??= posted(delivery, sent.broken)
+        read = await renew(due)
       }
     } finally {
       deadline.stop()

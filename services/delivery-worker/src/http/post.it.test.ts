@@ -9,6 +9,7 @@ import { aDelivery, eventually, type ReceivedRequest, type Receiver, startReceiv
 import { Webhook } from 'standardwebhooks'
 import { aPostClient, type TestPostClient } from '../testing/post-client.ts'
 import { createLookup } from './lookup.ts'
+import type { Broken } from './post-under-lease.ts'
 
 const TIMEOUT_MS = 400
 const guard = createAddressGuard(['127.0.0.0/8', '::1/128', '2001:db8::/32'])
@@ -462,7 +463,7 @@ describe('under a lease', () => {
   })
 
   test('that is valid, the request is sent', async () => {
-    const terms = { trustedUntilMs: performance.now() + 10_000, deadline: within(TIMEOUT_MS), isReplay: false }
+    const terms = { trustedUntilMs: performance.now() + 10_000, deadline: within(TIMEOUT_MS) }
     await expect(client.writeWithin(deliveryTo(receiver.url()), 1, terms)).resolves.toMatchObject({ status: 204 })
   })
 
@@ -476,7 +477,7 @@ describe('under a lease', () => {
         socket.write('HTTP/1.1 204 No Content\r\n\r\n')
       })
     })
-    const terms = { trustedUntilMs: never, deadline: within(TIMEOUT_MS), isReplay: false }
+    const terms = { trustedUntilMs: never, deadline: within(TIMEOUT_MS) }
     for (let n = 0; n < 3; n++) {
       await expect(client.writeWithin(deliveryTo(url), 1, terms)).resolves.toEqual({ kind: 'lease-expired' })
     }
@@ -487,7 +488,7 @@ describe('under a lease', () => {
     server.close()
   })
 
-  test('that ends before the replay of a broken request, it is not replayed, and the result has the error', async () => {
+  test('that ends before the replay of a broken request, nothing is written, and the connection is kept', async () => {
     let requests = 0
     let connections = 0
     const { url, server } = await startRawServer((socket) => {
@@ -497,16 +498,19 @@ describe('under a lease', () => {
         requests += 1
         onConnection += 1
         if (onConnection === 1) socket.write('HTTP/1.1 204 No Content\r\n\r\n')
-        else setTimeout(() => socket.resetAndDestroy(), 1_200)
+        else socket.resetAndDestroy()
       })
     })
     const single = aPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: 1, guard, lookup })
     await expect(single.post(deliveryTo(url), 1)).resolves.toEqual({ kind: 'delivered', status: 204 })
-    const terms = { trustedUntilMs: performance.now() + 1_000, deadline: within(5_000), isReplay: false }
-    const expired = { kind: 'lease-expired', broken: { kind: 'unreachable', reason: 'reset' } }
-    await expect(single.writeWithin(deliveryTo(url), 1, terms)).resolves.toEqual(expired)
+    const terms = { trustedUntilMs: performance.now() + 10_000, deadline: within(TIMEOUT_MS) }
+    const replayOf: Broken = { kind: 'broken', outcome: { kind: 'unreachable', reason: 'reset' } }
+    await expect(single.writeWithin(deliveryTo(url), 1, terms)).resolves.toEqual(replayOf)
+    expect([connections, requests]).toEqual([1, 2])
+    const ended = { trustedUntilMs: never, deadline: within(TIMEOUT_MS), replayOf }
+    await expect(single.writeWithin(deliveryTo(url), 1, ended)).resolves.toEqual({ kind: 'lease-expired' })
     expect([connections, requests]).toEqual([2, 2])
-    const renewed = { trustedUntilMs: performance.now() + 10_000, deadline: within(TIMEOUT_MS), isReplay: true }
+    const renewed = { trustedUntilMs: performance.now() + 10_000, deadline: within(TIMEOUT_MS), replayOf }
     await expect(single.writeWithin(deliveryTo(url), 1, renewed)).resolves.toEqual({ kind: 'delivered', status: 204 })
     expect([connections, requests]).toEqual([2, 3])
     await single.close()

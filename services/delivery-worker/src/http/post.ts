@@ -4,7 +4,7 @@ import { attemptHeaders, type Signer } from '@switchhook/signing'
 import { LRUCache } from 'lru-cache'
 import { classifyError } from '../policy/classify.ts'
 import { type ConnectionOptions, openConnections } from './connections.ts'
-import type { LeaseExpired, PostTerms } from './post-under-lease.ts'
+import type { PostTerms, Unfinished } from './post-under-lease.ts'
 import { Axios, type Sent, undiciAdapter } from './undici-adapter.ts'
 
 export interface PostOptions extends ConnectionOptions {
@@ -24,10 +24,10 @@ export function createPostClient(options: PostOptions) {
   const client = new Axios({})
 
   /**
-   * Makes one attempt, unless the lease in `terms` ends before the request is written. Anything that the endpoint does is an
+   * Sends one request, unless the lease in `terms` ends before it is written. Anything that the endpoint does is an
    * Outcome; only our own failures are thrown.
    */
-  async function writeWithin(delivery: Delivery, attempt: number, terms: PostTerms): Promise<Outcome | LeaseExpired> {
+  async function writeWithin(delivery: Delivery, attempt: number, terms: PostTerms): Promise<Outcome | Unfinished> {
     const target = targetOf(delivery.url)
     if (target.kind !== 'target') return target
     try {

@@ -14,7 +14,7 @@ import {
 } from '../policy/classify.ts'
 import { classifyBroken, SENT_BY_PARSERS, StrayAnswer } from './classify-broken.ts'
 import type { Connections } from './connections.ts'
-import type { LeaseExpired, PostTerms } from './post-under-lease.ts'
+import type { LeaseExpired, PostTerms, Unfinished } from './post-under-lease.ts'
 
 /**
  * How much of an answer's body is read, and for how long. Reading all of it keeps the connection usable; beyond the limits
@@ -35,8 +35,8 @@ interface EndpointAnswer {
  * of the body is only read.
  */
 type Exchange =
-  | (Written & { readonly kind: 'connecting' })
-  | (Written & { readonly kind: 'waiting'; readonly controller: Dispatcher.DispatchController })
+  | { readonly kind: 'connecting' }
+  | { readonly kind: 'waiting'; readonly controller: Dispatcher.DispatchController }
   | {
       readonly kind: 'body'
       readonly excerpt: Excerpt | undefined
@@ -45,18 +45,13 @@ type Exchange =
     }
   | { readonly kind: 'ended' }
 
-interface Written {
-  /** The error of the kept connection that carried this request before, and what the subscriber should know of it. */
-  readonly broken?: { readonly error: Error; readonly detail: string | undefined }
-}
-
 interface Excerpt {
   readonly answer: EndpointAnswer
   readonly chunks: Buffer[]
 }
 
 /** The result of a request, as the adapter resolves with it. An `Error` is not classified yet: it may be our own failure. */
-export type Sent = Outcome | LeaseExpired | Error
+export type Sent = Outcome | Unfinished | Error
 
 /** The CommonJS build, because it is one file: the other one takes a tenth of a worker's start to load. */
 const { Axios, AxiosHeaders } = createRequire(import.meta.url)('axios') as typeof axios
@@ -81,15 +76,13 @@ export const undiciAdapter =
   }
 
 /**
- * Handles one request and its answer. If the server closes an idle connection just as the request is written to it, or if
- * something arrives on a reused connection that is no answer to this request, the request is sent once more, on a fresh
- * connection, within the same deadline: with the same delivery id, which is its idempotency key.
+ * Handles one request and its answer.
  * @param terms `deadline`: of the status line, and of the excerpt of an answer other than 2xx
  */
 function send(
   connections: Connections,
   request: Dispatcher.DispatchOptions,
-  { deadline, trustedUntilMs, isReplay, isOnce, hidden }: PostTerms,
+  { deadline, trustedUntilMs, replayOf, hidden }: PostTerms,
   ended: (sent: Sent) => void,
 ): void {
   const { kept, fresh } = connections
@@ -113,8 +106,6 @@ function send(
     exchange = { kind: 'ended' }
   }
 
-  const mayRepeat = ({ broken }: Written): boolean => !isReplay && broken === undefined
-
   const handler: Dispatcher.DispatchHandler = {
     /**
      * Undici calls this when the connection is open, and writes head and body as soon as it returns, in the same iteration of
@@ -124,12 +115,12 @@ function send(
       // The deadline passed while the connection was being made.
       if (exchange.kind !== 'connecting') controller.abort(deadlinePassed())
       else if (!isLeaseValid(trustedUntilMs, performance.now())) throw LEASE_ENDED
-      else exchange = { ...exchange, kind: 'waiting', controller }
+      else exchange = { kind: 'waiting', controller }
     },
     onResponseStart(controller, status, headers) {
       // An interim answer (RFC 9110, section 15.2) is not the answer.
       if (status < 200 || exchange.kind !== 'waiting') return
-      const mayBeStray = SENT_BY_PARSERS.has(status) && mayRepeat(exchange) && connections.isReused()
+      const mayBeStray = SENT_BY_PARSERS.has(status) && replayOf === undefined && connections.isReused()
       if (mayBeStray && textOf(headers.connection).includes('close')) {
         controller.abort(new StrayAnswer(`${status} to a request that it did not understand`))
         return
@@ -139,7 +130,7 @@ function send(
       const answer = {
         status,
         pauseMs: pauseMsOf(status, headers, Date.now()),
-        detail: exchange.broken?.detail ?? (redirect || undefined),
+        detail: replayOf?.detail ?? (redirect || undefined),
       }
       // The request asked for an uncompressed answer; a compressed one gets no excerpt.
       const hasExcerpt = status >= 300 && textOf(headers['content-encoding'] ?? 'identity') === 'identity'
@@ -166,15 +157,14 @@ function send(
     onResponseError(_controller, error) {
       // An error after the status line does not change the outcome.
       if (exchange.kind !== 'connecting' && exchange.kind !== 'waiting') return endBody(false)
-      if (error === LEASE_ENDED) return end(unwritten(exchange.broken?.error))
+      if (error === LEASE_ENDED) return end(LEASE_EXPIRED)
       const failed = classifyBroken(error, connections.useOf(error))
       if (failed.repeat === 'stray') connections.noteStray(origin)
-      if (failed.repeat === undefined || !mayRepeat(exchange)) return end(failed.sent)
-      if (isOnce === true) return end(unwritten(failed.sent))
-      const detail = `repeated on a new connection; a kept one had no answer to this request: ${error.message}`
-      const broken = { error: failed.sent, detail: failed.repeat === 'stray' ? detail : undefined }
-      exchange = { kind: 'connecting', broken }
-      fresh.dispatch(request, handler)
+      if (failed.repeat === undefined || replayOf !== undefined) return end(failed.sent)
+      const detail = failed.repeat === 'stray' && {
+        detail: `repeated on a new connection; a kept one had no answer to this request: ${error.message}`,
+      }
+      end({ kind: 'broken', outcome: classifyError(failed.sent), ...detail })
     },
   }
 
@@ -187,7 +177,7 @@ function send(
       controller.abort(late)
     }
   })
-  ;(isReplay || connections.sendsStrays(origin) ? fresh : kept).dispatch(request, handler)
+  ;(replayOf !== undefined || connections.sendsStrays(origin) ? fresh : kept).dispatch(request, handler)
 }
 
 /** @param excerpt of the part of the body that arrived in time */
@@ -198,14 +188,9 @@ function outcomeOf({ status, pauseMs, detail }: EndpointAnswer, excerpt?: string
   return { ...outcome, ...(excerpt !== undefined && { answer: excerpt }), ...(pauseMs !== undefined && { pauseMs }) }
 }
 
-/** @param broken the error of the kept connection that carried the same request first; always a network error */
-const unwritten = (broken: Error | undefined): LeaseExpired => ({
-  kind: 'lease-expired',
-  ...(broken !== undefined && { broken: classifyError(broken) }),
-})
-
 /** One for all requests: a stack trace for each would cost more than the request. */
 const LEASE_ENDED = new Error('the lease ended before the request was written')
+const LEASE_EXPIRED: LeaseExpired = { kind: 'lease-expired' }
 
 const tooLong = (): Error => new Error('the body is longer or slower than the limits of an excerpt')
 
