@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import {
   type ClockState,
@@ -67,6 +68,101 @@ test.each([-3_600_000, -45_000, 45_000, 3_600_000])(
     await watch.stop()
   },
 )
+
+describe('between two comparisons', () => {
+  const HOUR_MS = 3_600_000
+  const log = { info() {}, warn() {}, error() {} }
+
+  /** How far this process's clock, the uptime and Redis's clock have moved on beyond the monotonic clock, in ms. */
+  let jumped: { wall: number; uptime: number; redis: number }
+  let isAway: boolean
+  let read: number
+  let watch: Awaited<ReturnType<typeof startClockWatch>>
+  const redisMs = () => NOON_MS + performance.now() + jumped.redis
+
+  beforeEach(async () => {
+    jumped = { wall: 0, uptime: 0, redis: 0 }
+    isAway = false
+    read = 0
+    watch = await startClockWatch({
+      readServerMs: async () => {
+        read += 1
+        if (isAway) throw new Error('Redis is away')
+        return redisMs()
+      },
+      now: () => NOON_MS + performance.now() + jumped.wall,
+      uptimeMs: () => performance.now() + jumped.uptime,
+      everyMs: HOUR_MS,
+      metrics: createMetrics('worker'),
+      log,
+    })
+  })
+
+  afterEach(() => watch.stop())
+
+  test.each<[string, { wall: number; uptime: number; redis: number }, number]>([
+    ['the machine was suspended', { wall: HOUR_MS, uptime: HOUR_MS, redis: HOUR_MS }, 0],
+    ['the clock was set on', { wall: HOUR_MS, uptime: 0, redis: 0 }, 0],
+    ['the clock was set back', { wall: -HOUR_MS, uptime: 0, redis: 0 }, 0],
+    ['the machine was suspended, and its clock set back', { wall: -HOUR_MS, uptime: 2_000, redis: 2_000 }, 0],
+    // Only Redis knows how long.
+    ['a hypervisor paused the machine, and set its clock', { wall: HOUR_MS, uptime: 0, redis: HOUR_MS }, HOUR_MS],
+  ])('%s: Redis is asked at once, and its time is extrapolated until then', async (_what, jump, lateMs) => {
+    jumped = jump
+    expect(watch.isFit()).toBe(false)
+    const time = [watch.serverNow(), watch.now()] as const
+    const offMs = time[0] - redisMs() + lateMs
+    expect(offMs).toBeGreaterThan(-100)
+    expect(offMs).toBeLessThanOrEqual(0)
+    expect(Math.abs(time[1] - redisMs() + lateMs)).toBeLessThan(MAX_EVENT_SKEW_MS + 100)
+    // One question for all that found it.
+    expect(read).toBe(2)
+    await new Promise(setImmediate)
+    expect(Math.abs(watch.serverNow() - redisMs())).toBeLessThan(100)
+    expect(Math.abs(watch.now() - redisMs())).toBeLessThan(MAX_EVENT_SKEW_MS + 100)
+    expect(watch.isFit()).toBe(jump.wall === jump.redis)
+    expect(read).toBe(2)
+  })
+
+  test.each([-900, 900])('a step of %i ms changes nothing', (stepMs) => {
+    jumped = { wall: stepMs, uptime: 0, redis: 0 }
+    expect(watch.isFit()).toBe(true)
+    expect(Math.abs(watch.serverNow() - redisMs())).toBeLessThan(100)
+    expect(read).toBe(1)
+  })
+
+  test('while Redis is away after a jump, the clock stays unfit, and the next use asks again', async () => {
+    isAway = true
+    jumped = { wall: HOUR_MS, uptime: HOUR_MS, redis: HOUR_MS }
+    expect(watch.isFit()).toBe(false)
+    await new Promise(setImmediate)
+    isAway = false
+    expect(watch.isFit()).toBe(false)
+    await new Promise(setImmediate)
+    expect(watch.isFit()).toBe(true)
+  })
+
+  test('an answer from before a suspension is not used', async () => {
+    const answer = Promise.withResolvers<number>()
+    const answers = [Promise.resolve(redisMs()), answer.promise]
+    const other = await startClockWatch({
+      readServerMs: () => answers.shift() ?? Promise.resolve(redisMs()),
+      now: () => NOON_MS + performance.now() + jumped.wall,
+      uptimeMs: () => performance.now() + jumped.uptime,
+      everyMs: 1,
+      metrics: createMetrics('worker'),
+      log,
+    })
+    while (answers.length > 0) await sleep(1)
+    const beforeMs = redisMs()
+    jumped = { wall: HOUR_MS, uptime: HOUR_MS, redis: HOUR_MS }
+    answer.resolve(beforeMs)
+    await new Promise(setImmediate)
+    expect(Math.abs(other.serverNow() - redisMs())).toBeLessThan(100)
+    expect(other.isFit()).toBe(true)
+    await other.stop()
+  })
+})
 
 describe('the time for events', () => {
   const HOUR_MS = 3_600_000

@@ -1,3 +1,4 @@
+import { uptime } from 'node:os'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 import { startPoll } from './poll.ts'
@@ -5,7 +6,10 @@ import { startPoll } from './poll.ts'
 /** `unfit`: signatures, tokens and event times from this clock would be rejected or misread. */
 export type ClockState = 'fits' | 'skewed' | 'unfit'
 
-/** Synchronised clocks agree to within tens of milliseconds; a second means that synchronisation has failed. */
+/**
+ * Synchronised clocks agree to within tens of milliseconds; a second means that synchronisation has failed. It also tells a
+ * jump of this process's clock from the delays of a busy machine.
+ */
 export const SKEWED_MS = 1_000
 /**
  * Receivers reject a `webhook-timestamp` that is 5 minutes off, and their own clocks are off as well. Tokens are checked to
@@ -49,38 +53,63 @@ const EVERY_MS = 30_000
  * Compares this process's clock with Redis's, immediately and then every `everyMs`. Logs each change of the state and exposes
  * the skew as a metric. A failed comparison keeps the state; the readiness check of Redis reports that failure. A
  * comparison cannot show which of the two clocks is wrong.
+ *
+ * Between comparisons the monotonic clock moves Redis's time on. It stops while the machine is suspended, so each use checks
+ * whether this process's clock has jumped against it since. A jump has two possible causes. After a suspension, the uptime has
+ * jumped as well and is used instead. If the clock was set, the monotonic clock is still right. A hypervisor that pauses the
+ * machine looks like a clock that was set. So every jump starts a comparison at once, and the clock is unfit until it succeeds.
  */
 export async function startClockWatch(deps: {
   /** Redis's clock, ms since 1970. */
   readonly readServerMs: () => Promise<number>
   /** This process's clock, ms since 1970. */
   readonly now: () => number
+  /** Of the machine, in ms: goes on while the machine is suspended, and is not set. */
+  readonly uptimeMs?: () => number
   readonly everyMs?: number
   readonly metrics: Pick<Metrics, 'gauge'>
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
 }) {
-  const { readServerMs, now, everyMs = EVERY_MS, metrics, log } = deps
+  const { readServerMs, now, uptimeMs = () => uptime() * 1_000, everyMs = EVERY_MS, metrics, log } = deps
+  const readClocks = () => ({ wallMs: now(), monotonicMs: performance.now(), uptimeMs: uptimeMs() })
   let state: ClockState = 'fits'
   let skew: ClockSkew | undefined
-  /** The latest that Redis's clock can show, minus the monotonic clock. Holds also after this process's clock was set. */
-  let latestServerMs = Number.POSITIVE_INFINITY
-  /** The earliest. Undefined before the first comparison. */
-  let earliestServerMs: number | undefined
+  /** The last comparison that succeeded. */
+  let last:
+    | {
+        /** The latest that Redis's clock can show, minus the monotonic clock. Holds also after this process's clock was set. */
+        readonly latestServerMs: number
+        /** The earliest. */
+        readonly earliestServerMs: number
+        /** When Redis was asked. */
+        readonly askedAt: ReturnType<typeof readClocks>
+      }
+    | undefined
+  let comparing: Promise<void> | undefined
   metrics.gauge('switchhook_clock_skew_seconds', "How far this process's clock is ahead of Redis's.", () =>
     skew === undefined ? undefined : skew.skewMs / 1_000,
   )
 
-  async function compare(): Promise<void> {
-    const askedAt = { wallMs: now(), monotonicMs: performance.now() }
+  /** Whether this process's clock and the monotonic clock have run apart since. */
+  const hasJumpedSince = ({ wallMs, monotonicMs }: ReturnType<typeof readClocks>): boolean =>
+    Math.abs(now() - wallMs - (performance.now() - monotonicMs)) > SKEWED_MS
+
+  async function compareNow(): Promise<void> {
+    const askedAt = readClocks()
     try {
       const serverMs = await readServerMs()
+      // It is unknown whether Redis answered before the jump.
+      if (hasJumpedSince(askedAt)) return await compareNow()
       const localMs = now()
-      // The monotonic clock stops while the machine is suspended, and the wall clock may be set back: use the larger.
+      // They may differ by up to `SKEWED_MS`: use the larger.
       const roundTripMs = Math.max(localMs - askedAt.wallMs, performance.now() - askedAt.monotonicMs)
       skew = skewOf({ localMs, serverMs, roundTripMs })
       const answeredAtMs = performance.now()
-      latestServerMs = serverMs + roundTripMs - answeredAtMs
-      earliestServerMs = serverMs - answeredAtMs
+      last = {
+        latestServerMs: serverMs + roundTripMs - answeredAtMs,
+        earliestServerMs: serverMs - answeredAtMs,
+        askedAt,
+      }
     } catch {
       skew = undefined
       return
@@ -90,6 +119,8 @@ export async function startClockWatch(deps: {
     state = next
   }
 
+  const compare = (): Promise<void> => (comparing ??= compareNow().finally(() => (comparing = undefined)))
+
   function report(next: ClockState, { skewMs, toleranceMs }: ClockSkew): void {
     const fields = { skewSeconds: skewMs / 1_000, toleranceSeconds: toleranceMs / 1_000 }
     if (next === 'fits') log.info("this process's clock agrees with Redis's again", fields)
@@ -97,28 +128,47 @@ export async function startClockWatch(deps: {
     else log.error("this process's clock differs from Redis's by more than a minute", fields)
   }
 
+  /** Whether the last comparison no longer holds. Then starts another one. */
+  function hasJumped(): boolean {
+    if (last === undefined || !hasJumpedSince(last.askedAt)) return false
+    void compare()
+    return true
+  }
+
+  /** The monotonic clock, moved on by the time that the machine was suspended since the last comparison. */
+  function elapsingMs(): number {
+    const nowMs = performance.now()
+    if (last === undefined || !hasJumped()) return nowMs
+    const { askedAt } = last
+    const suspendedMs = uptimeMs() - askedAt.uptimeMs - (nowMs - askedAt.monotonicMs)
+    return suspendedMs > SKEWED_MS ? nowMs + suspendedMs : nowMs
+  }
+
   await compare()
   const poll = startPoll(everyMs, compare)
   return {
-    /** For `/readyz`: false after a comparison that found the clock unfit. True before the first comparison. */
-    isFit: (): boolean => state !== 'unfit',
+    /**
+     * For `/readyz`: false after a comparison that found the clock unfit, and from a jump of the clock until the next comparison.
+     * True before the first comparison.
+     */
+    isFit: (): boolean => !hasJumped() && state !== 'unfit',
     /**
      * The time for events, ms since 1970: by this process's clock, but at most `MAX_EVENT_SKEW_MS` from Redis's. An event of a
      * clock that is far ahead would move all later events of its leg or agent into the future. An event of a clock that is far
      * behind would expire before it is sent.
      */
     now: (): number => {
-      const sinceMs = performance.now()
-      const latestMs = Math.floor(latestServerMs + sinceMs) + MAX_EVENT_SKEW_MS
-      const earliestMs = earliestServerMs === undefined ? 0 : Math.floor(earliestServerMs + sinceMs) - MAX_EVENT_SKEW_MS
+      const sinceMs = elapsingMs()
+      if (last === undefined) return now()
+      const latestMs = Math.floor(last.latestServerMs + sinceMs) + MAX_EVENT_SKEW_MS
+      const earliestMs = Math.floor(last.earliestServerMs + sinceMs) - MAX_EVENT_SKEW_MS
       return Math.max(Math.min(now(), latestMs), earliestMs)
     },
     /**
      * Redis's clock, ms since 1970, late by a round trip at most and never early: for decisions that all processes must make
      * alike, and that cannot be undone. Before the first comparison it is this process's clock.
      */
-    serverNow: (): number =>
-      earliestServerMs === undefined ? now() : Math.floor(earliestServerMs + performance.now()),
+    serverNow: (): number => (last === undefined ? now() : Math.floor(last.earliestServerMs + elapsingMs())),
     stop: poll.stop,
   }
 }
