@@ -153,7 +153,7 @@ scenes('signing in to the console and out of it', () => {
 
   async function expireToken(): Promise<void> {
     await visitor.page.evaluate(`sessionStorage.setItem('switchhook.session',
-      JSON.stringify({ ...JSON.parse(sessionStorage.getItem('switchhook.session')), expiresAtMs: 0 }))`)
+      JSON.stringify({ ...JSON.parse(sessionStorage.getItem('switchhook.session')), expiresAtMs: 0, renewAtMs: 0 }))`)
   }
 
   async function session(): Promise<Session> {

@@ -2,6 +2,7 @@ import { createClient, type Schemas, SwitchhookError } from '@switchhook/client'
 import type { Configuration, TokenEndpointResponse } from 'openid-client'
 import { CliError, Exit, usage } from '../failure.ts'
 import { openCallback } from './browser.ts'
+import { type Life, lifeOf } from './lifetime.ts'
 import type { SignIn } from './profiles.ts'
 import { signInProblem } from './sign-in-problem.ts'
 
@@ -13,11 +14,11 @@ export type Provider = Omit<Schemas['SignInOffer']['issuers'][number], 'name'>
 /** Lifetime of a token whose answer does not tell it. */
 const DEFAULT_LIFETIME_SECONDS = 300
 
-type Tokens = Pick<SignIn, 'accessToken' | 'expiresAtMs'> & { readonly refreshToken?: string }
+type Tokens = Pick<SignIn, 'accessToken' | keyof Life> & { readonly refreshToken?: string }
 
 const tokensOf = ({ access_token, expires_in, refresh_token }: TokenEndpointResponse): Tokens => ({
   accessToken: access_token,
-  expiresAtMs: Date.now() + (expires_in ?? DEFAULT_LIFETIME_SECONDS) * 1_000,
+  ...lifeOf(expires_in ?? DEFAULT_LIFETIME_SECONDS),
   ...(refresh_token !== undefined && { refreshToken: refresh_token }),
 })
 

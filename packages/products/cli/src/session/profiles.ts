@@ -3,18 +3,17 @@ import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { usage } from '../failure.ts'
+import type { Life } from './lifetime.ts'
 
 /** A person who has signed in, or an application with a secret. Both keep their present token. */
-export type SignIn = {
+export type SignIn = Partial<Life> & {
   readonly clientId: string
   readonly scope: string
   readonly accessToken?: string
-  /** ms since 1970. */
-  readonly expiresAtMs?: number
 } & (
-  | { readonly kind: 'person'; readonly issuer: string; readonly refreshToken?: string }
-  | { readonly kind: 'application'; readonly tokenUrl: string; readonly clientSecret: string }
-)
+    | { readonly kind: 'person'; readonly issuer: string; readonly refreshToken?: string }
+    | { readonly kind: 'application'; readonly tokenUrl: string; readonly clientSecret: string }
+  )
 
 export interface Profile {
   readonly url: string

@@ -1,5 +1,8 @@
+import { lifeOf } from './lifetime.ts'
 import type { Profile, ProfileFile, Profiles, SignIn } from './profiles.ts'
 import { openSession } from './session.ts'
+
+const issued = (seconds: number, agoMs: number) => lifeOf(seconds, Date.now() - agoMs)
 
 const SIGN_IN: SignIn = {
   kind: 'application',
@@ -8,7 +11,7 @@ const SIGN_IN: SignIn = {
   tokenUrl: 'https://idp/token',
   scope: 'api',
   accessToken: 'old',
-  expiresAtMs: Date.now() + 3_600_000,
+  ...lifeOf(3_600),
 }
 
 function profilesWith(all: Record<string, Profile>, current = 'default'): ProfileFile {
@@ -30,7 +33,7 @@ function session(signIn: SignIn | undefined, env: NodeJS.ProcessEnv = {}, named?
   const opened = openSession({ env, profiles, named }, async (before) => ({
     ...before,
     accessToken: `new-${++renewals}`,
-    expiresAtMs: Date.now() + 3_600_000,
+    ...lifeOf(3_600),
   }))
   return { opened, profiles, renewals: () => renewals }
 }
@@ -41,14 +44,29 @@ test('a valid token of the profile is used', async () => {
 })
 
 test.each([
-  ['has expired', { ...SIGN_IN, expiresAtMs: Date.now() - 1 }, undefined],
-  ['ends soon', { ...SIGN_IN, expiresAtMs: Date.now() + 30_000 }, undefined],
+  ['has expired', { ...SIGN_IN, ...issued(300, 300_001) }, undefined],
+  ['ends within a minute', { ...SIGN_IN, ...issued(300, 240_001) }, undefined],
+  ['has less than half of its short life left', { ...SIGN_IN, ...issued(40, 20_001) }, undefined],
   ['was refused', SIGN_IN, 'old'],
 ])('a token that %s is renewed once, and stored for the next command', async (_name, signIn, rejected) => {
   const { opened, profiles } = session(signIn)
   expect(await Promise.all([opened.auth?.(rejected), opened.auth?.(rejected)])).toEqual(['new-1', 'new-1'])
   expect(profiles.read().profiles['default']?.signIn?.accessToken).toBe('new-1')
   expect(await opened.auth?.()).toBe('new-1')
+})
+
+test.each([60, 30, 2])('a token that lives for %i s serves for half of its life', async (seconds) => {
+  const { opened, renewals } = session({ ...SIGN_IN, ...lifeOf(seconds) })
+  expect([await opened.auth?.(), renewals()]).toEqual(['old', 0])
+})
+
+test('a token that nothing can renew serves to its end', async () => {
+  const { clientId, scope, accessToken = '' } = SIGN_IN
+  const person = { kind: 'person', issuer: 'https://idp', clientId, scope, accessToken } as const
+  const { opened, renewals } = session({ ...person, ...issued(300, 299_000) })
+  expect([await opened.auth?.(), renewals()]).toEqual(['old', 0])
+  const renewable = session({ ...person, refreshToken: 'refresh', ...issued(300, 299_000) }).opened
+  expect(await renewable.auth?.()).toBe('new-1')
 })
 
 test('SWITCHHOOK_TOKEN comes first', async () => {
@@ -65,7 +83,7 @@ test.each(['two words', 'two\nlines'])(
 )
 
 test('a token that another command has stored meanwhile is used, and none is asked for', async () => {
-  const expired = { ...SIGN_IN, expiresAtMs: Date.now() - 1 }
+  const expired = { ...SIGN_IN, ...issued(300, 300_001) }
   const profiles = profilesWith({ default: { url: 'https://a.example', signIn: expired } })
   const waiting: ProfileFile = {
     ...profiles,

@@ -1,14 +1,12 @@
 import type { Auth } from '@switchhook/client'
 import { usage } from '../failure.ts'
+import { isFresh } from './lifetime.ts'
 import { DEFAULT_PROFILE, type ProfileFile, type SignIn } from './profiles.ts'
 
 export type Session = ReturnType<typeof openSession>
 
 /** Gets another token. @throws SignInFailed if a person has to sign in again */
 export type Renew = (signIn: SignIn) => Promise<SignIn>
-
-/** A token is renewed this long before its end. */
-const AHEAD_MS = 60_000
 
 /** Which installation, and as whom: from the environment and the profile. `SWITCHHOOK_URL` and `SWITCHHOOK_TOKEN` come first. */
 export function openSession(
@@ -51,8 +49,11 @@ function authOf(name: string, profiles: ProfileFile, renew: Renew): Auth {
   let renewing: Promise<string> | undefined
   /** Read each time: another command may have renewed it. */
   const stored = (rejected: string | undefined): string | undefined => {
-    const { accessToken, expiresAtMs = 0 } = profiles.read().profiles[name]?.signIn ?? {}
-    return accessToken !== rejected && Date.now() < expiresAtMs - AHEAD_MS ? accessToken : undefined
+    const signIn = profiles.read().profiles[name]?.signIn
+    if (signIn === undefined || signIn.accessToken === rejected) return undefined
+    const { accessToken, expiresAtMs = 0, renewAtMs = 0 } = signIn
+    const canRenew = signIn.kind === 'application' || signIn.refreshToken !== undefined
+    return isFresh({ expiresAtMs, renewAtMs }, canRenew) ? accessToken : undefined
   }
   const fresh = async (rejected: string | undefined): Promise<string> => {
     const already = stored(rejected)

@@ -1,15 +1,15 @@
 import type { Schemas } from '@switchhook/client'
 import * as openid from 'openid-client'
+import { type Life, lifeOf } from './lifetime.ts'
 
 /** An issuer that people can sign in with. */
 export type SignIn = Schemas['SignInOffer']['issuers'][number]
 
-export interface Tokens {
+export interface Tokens extends Life {
   readonly accessToken: string
   readonly refreshToken?: string
   /** Tells the issuer at sign-out whose session ends. */
   readonly idToken?: string
-  readonly expiresAtMs: number
 }
 
 interface Pending {
@@ -21,7 +21,7 @@ interface Pending {
 
 const PENDING_KEY = 'switchhook.sign-in'
 
-/** Tokens without `expires_in` are renewed after this time. */
+/** Lifetime of a token whose answer does not tell it. */
 const ASSUMED_LIFETIME_SECONDS = 300
 
 /** Returns the address of the issuer's sign-in page. This tab remembers the verifier and the address to return to. */
@@ -109,5 +109,5 @@ const tokensOf = (answer: openid.TokenEndpointResponse): Tokens => ({
   accessToken: answer.access_token,
   ...(answer.refresh_token !== undefined && { refreshToken: answer.refresh_token }),
   ...(answer.id_token !== undefined && { idToken: answer.id_token }),
-  expiresAtMs: Date.now() + (answer.expires_in ?? ASSUMED_LIFETIME_SECONDS) * 1_000,
+  ...lifeOf(answer.expires_in ?? ASSUMED_LIFETIME_SECONDS),
 })

@@ -1,5 +1,6 @@
 import type { Schemas } from '@switchhook/client'
 import { createStore } from '../store.ts'
+import { isFresh } from './lifetime.ts'
 import * as oauth from './oauth.ts'
 
 interface Session extends oauth.Tokens {
@@ -13,9 +14,6 @@ export interface SignedOutState {
   readonly reason: 'none' | 'expired' | 'withdrawn' | 'signed-out' | 'failed'
   readonly detail?: string
 }
-
-/** Refresh this long before the token expires. */
-const REFRESH_AHEAD_MS = 60_000
 
 /** Session storage: it ends with the tab, and other tabs and sites cannot read it. */
 const SESSION_KEY = 'switchhook.session'
@@ -74,8 +72,8 @@ export async function signOut(): Promise<void> {
 export async function accessToken(rejected?: string): Promise<string> {
   const session = sessionStore.get()
   if (session.kind !== 'signed-in') throw new SignedOut()
-  const isFresh = session.accessToken !== rejected && session.expiresAtMs - Date.now() > REFRESH_AHEAD_MS
-  if (isFresh) return session.accessToken
+  if (session.accessToken !== rejected && isFresh(session, session.refreshToken !== undefined))
+    return session.accessToken
   refreshing ??= renew(session).finally(() => {
     refreshing = undefined
   })
