@@ -1,6 +1,6 @@
 import type { Channel, Message } from 'amqplib'
 import * as fc from 'fast-check'
-import { type AckDelay, createAckBatch } from './ack-batch.ts'
+import { createAckBatch } from './ack-batch.ts'
 
 interface Ack {
   readonly tag: number
@@ -28,9 +28,9 @@ class Broker {
 
 const message = (deliveryTag: number) => ({ fields: { deliveryTag } }) as Message
 
-function given(count: number, hold?: AckDelay, prefetch = 1) {
+function given(count: number, { delayMs = 0, prefetch = 1 } = {}) {
   const broker = new Broker()
-  const batch = createAckBatch(broker.channel(), prefetch, hold)
+  const batch = createAckBatch(broker.channel(), prefetch, delayMs)
   const messages = Array.from({ length: count }, (_, i) => message(i + 1))
   for (const { fields } of messages) broker.outstanding.add(fields.deliveryTag)
   for (const each of messages) batch.taken(each)
@@ -70,7 +70,7 @@ describe('acknowledgements that may wait', () => {
   afterEach(() => jest.useRealTimers())
 
   test('a few wait for the shared wake-up, many are sent sooner', () => {
-    const [few, many] = [given(3, undefined, 24), given(3, undefined, 24)]
+    const [few, many] = [given(3, { prefetch: 24 }), given(3, { prefetch: 24 })]
     for (const message of few.messages.slice(1)) few.batch.done(message)
     for (const message of many.messages) many.batch.done(message)
     jest.advanceTimersByTime(5)
@@ -80,7 +80,7 @@ describe('acknowledgements that may wait', () => {
   })
 
   test('few are sent sooner if messages in flight leave the broker little room', () => {
-    const { broker, batch, messages } = given(22, undefined, 24)
+    const { broker, batch, messages } = given(22, { prefetch: 24 })
     batch.done(messages[0] ?? message(0))
     batch.done(messages[1] ?? message(0))
     jest.advanceTimersByTime(5)
@@ -88,7 +88,7 @@ describe('acknowledgements that may wait', () => {
   })
 
   test('one ack covers messages that ended in any order, once the earlier ones have ended', () => {
-    const { broker, batch, messages } = given(6, { delayMs: 100, most: 10 })
+    const { broker, batch, messages } = given(6, { delayMs: 100, prefetch: 16 })
     for (const done of [4, 1, 5, 3]) batch.done(messages[done] ?? message(0))
     jest.advanceTimersByTime(50)
     expect(broker.acks).toEqual([])
@@ -98,7 +98,7 @@ describe('acknowledgements that may wait', () => {
   })
 
   test('behind a message that takes long, they are sent one by one at the end of their time', () => {
-    const { broker, batch, messages } = given(4, { delayMs: 100, most: 10 })
+    const { broker, batch, messages } = given(4, { delayMs: 100, prefetch: 8 })
     batch.done(messages[2] ?? message(0))
     jest.advanceTimersByTime(60)
     batch.done(messages[3] ?? message(0))
@@ -111,7 +111,7 @@ describe('acknowledgements that may wait', () => {
   })
 
   test('beyond their limit the oldest are sent, and at the end all of them', () => {
-    const { broker, batch, messages } = given(6, { delayMs: 100, most: 2 })
+    const { broker, batch, messages } = given(6, { delayMs: 100, prefetch: 8 })
     for (const done of [5, 1, 3, 2]) batch.done(messages[done] ?? message(0))
     jest.advanceTimersByTime(5)
     expect(broker.acked).toEqual([6, 2])
@@ -125,7 +125,7 @@ test('in any order, exactly the handled messages are acknowledged, each once', (
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
       const broker = new Broker()
-      const batch = createAckBatch(broker.channel(), 10)
+      const batch = createAckBatch(broker.channel(), 10, 0)
       const inFlight: Message[] = []
       const done: number[] = []
       let tags = 0

@@ -5,13 +5,8 @@ import { type Channel, IllegalOperationError, type Message } from 'amqplib'
 const GATHER_MANY_MS = 5
 /** Of the prefetch. Until they are sent, their messages count towards those that the broker sends. */
 const MANY = 1 / 8
-
-/** How long acknowledgements wait for those of earlier messages. */
-export interface AckDelay {
-  readonly delayMs: number
-  /** The number that wait; the oldest further ones are sent. */
-  readonly most: number
-}
+/** Of the prefetch, the acknowledgements that wait for those of earlier messages. The oldest further ones are sent. */
+const MAX_DELAYED = 0.25
 
 interface Done {
   readonly message: Message
@@ -28,9 +23,9 @@ export type AckBatch = ReturnType<typeof createAckBatch>
  * ack is lost. Every message of the channel must be registered with `taken`, or a `multiple` ack would cover it too early.
  * @param prefetch of the channel. Many acks do not wait for the next shared wake-up (`RARE_WAKE_MS`): an eighth of it, or half of what
  *   messages in flight leave of it
- * @param delay absent: an ack does not wait for earlier messages, which may take long
+ * @param delayMs how long an ack waits for those of earlier messages, which may take long
  */
-export function createAckBatch(channel: Channel, prefetch: number, delay: AckDelay = { delayMs: 0, most: 0 }) {
+export function createAckBatch(channel: Channel, prefetch: number, delayMs: number) {
   /** Delivery tags of the messages in flight. They arrive in ascending order, so the first one is the lowest. */
   const inFlight = new Set<number>()
   /** In the order of their ends. */
@@ -41,7 +36,7 @@ export function createAckBatch(channel: Channel, prefetch: number, delay: AckDel
   let gathering: NodeJS.Timeout | undefined
   let delaying: NodeJS.Timeout | undefined
 
-  function send({ delayMs, most }: AckDelay): void {
+  function send(waitMs: number): void {
     clearTimeout(gathering)
     clearTimeout(delaying)
     gathering = undefined
@@ -55,12 +50,14 @@ export function createAckBatch(channel: Channel, prefetch: number, delay: AckDel
       else if (last === undefined || deliveryTag > last.fields.deliveryTag) last = each.message
     }
     const now = performance.now()
-    const firstDelayed = later.findIndex(({ doneAt }, at) => now - doneAt < delayMs && later.length - at <= most)
+    const firstDelayed = later.findIndex(
+      ({ doneAt }, at) => now - doneAt < waitMs && later.length - at <= prefetch * MAX_DELAYED,
+    )
     const single = firstDelayed === -1 ? later : later.slice(0, firstDelayed)
     ended = later.slice(single.length)
     const [first] = ended
     // oxlint-disable-next-line no-restricted-globals -- gathers acknowledgements: no answer is awaited
-    if (first !== undefined) delaying = setTimeout(() => send(delay), first.doneAt + delayMs - now)
+    if (first !== undefined) delaying = setTimeout(() => send(waitMs), first.doneAt + waitMs - now)
     answer(() => {
       if (last !== undefined) channel.ack(last, true)
       for (const { message } of single) channel.ack(message)
@@ -76,19 +73,19 @@ export function createAckBatch(channel: Channel, prefetch: number, delay: AckDel
       gathered += 1
       const many = Math.min(prefetch * MANY, (prefetch - inFlight.size) / 2)
       // oxlint-disable-next-line no-restricted-globals -- gathers acknowledgements: no answer is awaited
-      if (gathered >= many) gathering ??= setTimeout(() => send(delay), GATHER_MANY_MS)
+      if (gathered >= many) gathering ??= setTimeout(() => send(delayMs), GATHER_MANY_MS)
       else if (!isWaiting) {
         isWaiting = true
         atSharedWake(() => {
           isWaiting = false
-          if (gathered > 0) send(delay)
+          if (gathered > 0) send(delayMs)
         }, RARE_WAKE_MS)
       }
     },
     /** The caller nacks or rejects the message afterwards. */
     returned: ({ fields }: Message): void => void inFlight.delete(fields.deliveryTag),
     /** Sends all acks now; call it before closing the channel. */
-    flush: (): void => send({ delayMs: 0, most: 0 }),
+    flush: (): void => send(0),
   }
 }
 

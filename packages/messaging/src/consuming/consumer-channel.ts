@@ -26,9 +26,6 @@ export interface Sighting {
   readonly hasRoom: boolean
 }
 
-/** Of the unacknowledged messages that the broker allows, those that are handled and whose acknowledgements wait. */
-const MAX_DELAYED = 0.25
-
 /** How long the broker may take to close a channel that was given up, as a multiple of `answerMs`. */
 const ANSWERS_TO_ABANDON = 3
 
@@ -61,10 +58,7 @@ export class ConsumerChannel {
     this.session = session
     this.#channel = channel
     this.#options = options
-    this.#acks = createAckBatch(channel, options.concurrency, {
-      delayMs: options.ackDelayMs,
-      most: options.concurrency * MAX_DELAYED,
-    })
+    this.#acks = createAckBatch(channel, options.concurrency, options.ackDelayMs)
     channel.on('error', session.fail)
     channel.on('close', () => {
       if (this.#isRetired) return
