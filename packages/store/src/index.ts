@@ -63,8 +63,8 @@ export { createUptimeStore, type Uptime, type UptimeStore } from './state/uptime
 export { addCounts, type Counts, countAttempt, countEnd, type Figures, OUTCOME_CODES } from './statistics/counts.ts'
 export * from './statistics/statistics-store.ts'
 export * from './subscriptions/check-store.ts'
+export type { MatchedSubscription } from './subscriptions/filtered-subscriptions.ts'
 export { createMatching } from './subscriptions/matching.ts'
-export type { MatchedSubscription } from './subscriptions/subscription-index.ts'
 export {
   createSubscriptionStore,
   type RemovedSubscription,

@@ -12,10 +12,11 @@ import {
 } from '@switchhook/contracts'
 import { getOrCreate } from '@switchhook/runtime'
 
-type Filterable = Pick<Subscription, 'id' | 'filter'>
+/** What fan-out needs of a subscription: no secret, no description. */
+export type MatchedSubscription = Pick<Subscription, 'id' | 'url' | 'filter'>
 
-interface Filtered<Matched> {
-  readonly subscription: Matched
+interface Filtered {
+  readonly subscription: MatchedSubscription
   readonly tests: readonly Test[]
   readonly wanted: WantedValues | undefined
 }
@@ -35,9 +36,9 @@ interface WantedValues {
 /** `WHOLE`, the length of a beginning, or minus that of an end; then the text, or the whole value. */
 type Want = readonly [length: number, text: unknown]
 
-type Bucket<Matched> = Map<SubscriptionId, Filtered<Matched>>
+type Bucket = Map<SubscriptionId, Filtered>
 /** By length, and text. */
-type Buckets<Matched> = Map<number, Map<unknown, Bucket<Matched>>>
+type Buckets = Map<number, Map<unknown, Bucket>>
 
 /** The length of a value that is wanted whole. */
 const WHOLE = 0
@@ -47,15 +48,15 @@ const WHOLE = 0
  * field is found by the event's value, so an event costs as much as the subscriptions that share one with it. The filters
  * of all others are judged for each event.
  */
-export class FilteredSubscriptions<Matched extends Filterable> {
+export class FilteredSubscriptions {
   readonly #eventType: EventType
   /** The fields of all filters. Each is read once per event. */
   readonly #fields: string[] = []
-  readonly #all: Bucket<Matched> = new Map()
+  readonly #all: Bucket = new Map()
   /** By field. */
-  readonly #byWanted = new Map<string, Buckets<Matched>>()
+  readonly #byWanted = new Map<string, Buckets>()
   /** By the text of the filter: those that are alike are judged together. */
-  readonly #others = new Map<string, { readonly tests: readonly Test[]; readonly alike: Bucket<Matched> }>()
+  readonly #others = new Map<string, { readonly tests: readonly Test[]; readonly alike: Bucket }>()
 
   constructor(eventType: EventType) {
     this.#eventType = eventType
@@ -66,20 +67,20 @@ export class FilteredSubscriptions<Matched extends Filterable> {
   }
 
   /** The subscription must not be present. */
-  add(subscription: Matched): void {
+  add(subscription: MatchedSubscription): void {
     const fields = filteredFields(subscription.filter, this.#eventType) ?? {}
     const wanted = this.#wantedOf(fields)
     const tests = compileFilter(fields).map(({ field, matches }) => ({ at: this.#indexOf(field), matches }))
     const filtered = { subscription, tests, wanted }
     this.#all.set(subscription.id, filtered)
     if (wanted === undefined) {
-      const create = () => ({ tests, alike: newBucket<Matched>() })
+      const create = () => ({ tests, alike: newBucket() })
       getOrCreate(this.#others, JSON.stringify(fields), create).alike.set(subscription.id, filtered)
       return
     }
-    const lengths = getOrCreate(this.#byWanted, wanted.field, (): Buckets<Matched> => new Map())
+    const lengths = getOrCreate(this.#byWanted, wanted.field, (): Buckets => new Map())
     for (const [length, text] of wanted.wants) {
-      const texts = getOrCreate(lengths, length, () => new Map<unknown, Bucket<Matched>>())
+      const texts = getOrCreate(lengths, length, () => new Map<unknown, Bucket>())
       getOrCreate(texts, text, newBucket).set(subscription.id, filtered)
     }
   }
@@ -108,12 +109,12 @@ export class FilteredSubscriptions<Matched extends Filterable> {
   }
 
   /** @param data undefined: all, whatever their filters want */
-  matching(data: EventData | undefined): Iterable<Matched> {
+  matching(data: EventData | undefined): Iterable<MatchedSubscription> {
     if (data === undefined) return [...this.#all.values()].map(({ subscription }) => subscription)
     // A set, because a value can have several of the beginnings that a subscription wants.
-    const found = new Set<Matched>()
+    const found = new Set<MatchedSubscription>()
     const values = this.#fields.map((field) => fieldValue(data, field) ?? null)
-    const addPassing = (bucket: Bucket<Matched>): void => {
+    const addPassing = (bucket: Bucket): void => {
       for (const { subscription, tests } of bucket.values()) if (passAll(tests, values)) found.add(subscription)
     }
     for (const { tests, alike } of this.#others.values())
@@ -154,7 +155,7 @@ function wantsOf(condition: FilterCondition): Want[] {
   return 'exists' in condition && !condition.exists ? [[WHOLE, null]] : []
 }
 
-const newBucket = <Matched>(): Bucket<Matched> => new Map()
+const newBucket = (): Bucket => new Map()
 
 const partOf = (value: string, length: number): string => (length > 0 ? value.slice(0, length) : value.slice(length))
 

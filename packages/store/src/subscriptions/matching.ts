@@ -4,7 +4,8 @@ import { LRUCache } from 'lru-cache'
 import { revisionKey, subscriptionChangesKey, subscriptionsKey } from '../keys.ts'
 import { chunksOf } from '../redis/in-chunks.ts'
 import { pipeline, type Redis, run, runScript, stringsPerTick } from '../redis/redis.ts'
-import { type MatchedSubscription, parseSubscription, SubscriptionIndex } from './subscription-index.ts'
+import type { MatchedSubscription } from './filtered-subscriptions.ts'
+import { parseSubscription, SubscriptionIndex } from './subscription-index.ts'
 
 const LIMITS = {
   /** Entries of all indexes together, one per subscription and event type, of about 250 bytes each. At least 1. */

@@ -7,10 +7,7 @@ import {
   type SubscriptionId,
 } from '@switchhook/contracts'
 import { getOrCreate } from '@switchhook/runtime'
-import { FilteredSubscriptions } from './filtered-subscriptions.ts'
-
-/** What fan-out needs of a subscription: no secret, no description. */
-export type MatchedSubscription = Pick<Subscription, 'id' | 'url' | 'filter'>
+import { FilteredSubscriptions, type MatchedSubscription } from './filtered-subscriptions.ts'
 
 export const matchOf = ({ id, url, filter }: Subscription): MatchedSubscription => ({
   id,
@@ -29,7 +26,7 @@ const CHARACTERS_PER_ENTRY = 40
 /** A tenant's enabled subscriptions by event type. An event costs as much as the subscriptions that match it. */
 export class SubscriptionIndex {
   readonly #byType = new Map<EventType, Map<SubscriptionId, MatchedSubscription>>()
-  readonly #filtered = new Map<EventType, FilteredSubscriptions<MatchedSubscription>>()
+  readonly #filtered = new Map<EventType, FilteredSubscriptions>()
   readonly #filterEntries = new Map<SubscriptionId, number>()
   #filterSize = 0
 
@@ -48,7 +45,7 @@ export class SubscriptionIndex {
     for (const eventType of coveredTypes(subscription.eventTypes)) {
       if (filteredFields(matched.filter, eventType) === undefined)
         getOrCreate(this.#byType, eventType, () => new Map()).set(id, matched)
-      else this.#filteredOf(eventType).add(matched)
+      else getOrCreate(this.#filtered, eventType, () => new FilteredSubscriptions(eventType)).add(matched)
     }
     if (matched.filter === undefined) return
     const entries = FILTER_ENTRIES + Math.ceil(JSON.stringify(matched.filter).length / CHARACTERS_PER_ENTRY)
@@ -66,9 +63,5 @@ export class SubscriptionIndex {
     for (const subscriptions of [...this.#byType.values(), ...this.#filtered.values()]) subscriptions.delete(id)
     this.#filterSize -= this.#filterEntries.get(id) ?? 0
     this.#filterEntries.delete(id)
-  }
-
-  #filteredOf(eventType: EventType): FilteredSubscriptions<MatchedSubscription> {
-    return getOrCreate(this.#filtered, eventType, () => new FilteredSubscriptions<MatchedSubscription>(eventType))
   }
 }
