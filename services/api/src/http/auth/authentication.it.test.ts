@@ -1,8 +1,6 @@
-import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import {
-  eventually,
   startTokenIssuer,
   type TestBroker,
   type TestRedis,
@@ -229,26 +227,20 @@ describe('signing keys', () => {
 
   test('are not fetched again for each invented key id', async () => {
     const idp = await anIssuer()
-    const keyTiming = { refreshMs: 60_000, cooldownMs: 60_000, timeoutMs: 2_000 }
+    const keyTiming = { refreshMs: 60_000, cooldownMs: 5_000, timeoutMs: 2_000 }
     const other = await anApi({ AUTH_ISSUERS: issuersOf([idp, 'acme']) }, { keyTiming })
-    const invented = (claims = {}) => get(idp.token(claims, { kid: randomUUID() }), other)
-    expect((await invented()).status).toBe(401)
-    for (let i = 0; i < 20; i++) expect((await invented()).status).toBe(429)
-    for (let i = 0; i < 20; i++) expect((await invented({ iat: 0 })).status).toBe(401)
-    expect(idp.jwksRequests()).toBe(2)
+    const invented = async (i: number) => (await get(idp.token({}, { kid: `made-up-${i}` }), other)).status
+    expect(await invented(0)).toBe(401)
+    expect(new Set(await Promise.all(Array.from({ length: 20 }, (_, i) => invented(i))))).toEqual(new Set([401]))
+    expect(idp.jwksRequests()).toBe(3)
   })
 
-  test('that are published after a look for an invented one are found by a later try', async () => {
+  test('that are published after a look for an invented one are waited for', async () => {
     const idp = await anIssuer()
-    const keyTiming = { refreshMs: 60_000, cooldownMs: 1_000, timeoutMs: 2_000 }
-    const other = await anApi({ AUTH_ISSUERS: issuersOf([idp, 'acme']) }, { keyTiming })
+    const other = await anApi({ AUTH_ISSUERS: issuersOf([idp, 'acme']) })
     expect((await get(idp.token({}, { kid: 'made-up' }), other)).status).toBe(401)
     idp.rotateKeys()
-    const { status, headers, body } = await get(idp.token(), other)
-    expect(status).toBe(429)
-    expect(body).toMatchObject({ code: 'rate-limited', detail: expect.stringMatching(/Repeat the request\.$/) })
-    expect(headers.get('retry-after')).toBe('1')
-    await eventually(async () => expect((await get(idp.token(), other)).status).toBe(200))
+    expect((await get(idp.token(), other)).status).toBe(200)
   })
 
   test('that are known stay valid while the key server is down', async () => {

@@ -27,7 +27,7 @@ export interface Auth {
 
 type AuthLog = Pick<Logger, 'info' | 'warn'>
 
-const KEY_TIMING: KeyTiming = { refreshMs: 10 * 60_000, cooldownMs: 5_000, timeoutMs: 3_000 }
+const KEY_TIMING: KeyTiming = { refreshMs: 10 * 60_000, cooldownMs: 1_000, timeoutMs: 3_000 }
 
 /**
  * A request with a token is authenticated by it, wherever it comes from; one without only from a trusted network, and not

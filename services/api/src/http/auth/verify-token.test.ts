@@ -101,7 +101,7 @@ test('an issuer can name the claim that has the client', async () => {
 
 /** Verifies tokens of an issuer with these keys, and asks for further ones when they do not fit. */
 function verifying(published: KeySet, later = published) {
-  const keysFor = async (_token: unknown, tried?: KeySet) => (tried === undefined ? published : later)
+  const keysFor = async (_kid?: string, tried?: KeySet) => (tried === undefined ? published : later)
   return remembering([{ issuer: ISSUER, audience: 'switchhook', tenant: 'acme', keysFor }])
 }
 

@@ -6,7 +6,7 @@ import { roleOf } from '../role.ts'
 import type { Caller } from '../route.ts'
 import type { Key, KeySet } from './fetch-keys.ts'
 import type { Issuer } from './issuer.ts'
-import type { startKeyCache, TokenKey } from './key-cache.ts'
+import type { startKeyCache } from './key-cache.ts'
 import { clientOf, kindFault } from './token-kind.ts'
 
 /** A missing or invalid token, with the challenge of RFC 6750, section 3. */
@@ -29,9 +29,10 @@ export interface VerifiedToken {
 export type TrustedIssuer = Issuer & Pick<ReturnType<typeof startKeyCache>, 'keysFor'>
 
 /** What a token says before its signature is verified: nothing in it can be trusted yet. */
-interface Unverified extends TokenKey {
+interface Unverified {
   readonly header: Claims
   readonly algorithm: string
+  readonly kid: string | undefined
   readonly issuer: string
 }
 
@@ -43,7 +44,7 @@ const KEY_TYPES: Readonly<Record<string, string>> = { RS: 'RSA', PS: 'RSA', ES: 
 
 /**
  * Its function checks the token of a request: signature, issuer, audience, time, and that it is an access token. It throws
- * Unauthorized with the reason, or as `keysFor` without the signing key.
+ * Unauthorized with the reason, or AppError `service-unavailable` without the signing keys.
  */
 export function createVerifyToken(issuers: readonly TrustedIssuer[]) {
   const verifiers = new Map(issuers.map((issuer) => [issuer.issuer, createVerifier(issuer)]))
@@ -77,15 +78,9 @@ function peek(token: string): Unverified {
       .split('.', 2)
       .map((part): unknown => JSON.parse(Buffer.from(part, 'base64url').toString()))
     const { alg, kid } = header as Claims
-    const { iss, iat } = payload as Claims
+    const { iss } = payload as Claims
     if (typeof alg !== 'string' || typeof iss !== 'string') throw new TypeError('alg or iss is missing')
-    return {
-      header: header as Claims,
-      algorithm: alg,
-      kid: typeof kid === 'string' ? kid : undefined,
-      issuedAtMs: typeof iat === 'number' ? iat * 1_000 : undefined,
-      issuer: iss,
-    }
+    return { header: header as Claims, algorithm: alg, kid: typeof kid === 'string' ? kid : undefined, issuer: iss }
   } catch {
     throw new Unauthorized('The token is not a signed JWT of an issuer')
   }
@@ -102,10 +97,10 @@ function createVerifier(issuer: TrustedIssuer): (request: Request, token: Unveri
     checkWithKeys(request, fittingKeys(keys, token).map(handlerOf))
 
   return async (request, token) => {
-    let keys = await issuer.keysFor(token)
+    let keys = await issuer.keysFor(token.kid)
     let checked = await check(request, token, keys)
     if ('isKeyMissing' in checked && checked.isKeyMissing && token.kid === undefined) {
-      keys = await issuer.keysFor(token, keys)
+      keys = await issuer.keysFor(token.kid, keys)
       checked = await check(request, token, keys)
     }
     if ('reason' in checked) throw new Unauthorized(checked.reason)
@@ -115,7 +110,7 @@ function createVerifier(issuer: TrustedIssuer): (request: Request, token: Unveri
     return {
       caller: callerOf(claims, issuer),
       // The key cache keeps the same object while the keys are unchanged.
-      hasCurrentKeys: async () => (await issuer.keysFor(token)) === keys,
+      hasCurrentKeys: async () => (await issuer.keysFor(token.kid)) === keys,
     }
   }
 }
