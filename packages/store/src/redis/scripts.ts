@@ -60,6 +60,7 @@ export interface ScriptReplies {
   'state/claim-events': string[]
   'state/claim-timers': string[]
   'state/commit-state': [written: 0 | 1, ...entries: string[]]
+  'state/extend-timers': void
   'state/finish-timers': void
   'state/remove-sent-events': void
   'state/note-uptime': void

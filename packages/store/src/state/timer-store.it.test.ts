@@ -93,6 +93,18 @@ test('a timer that is set again while it is being handled is kept', async () => 
   expect(names(await timers.claimDue(10, LEASE_MS))).toEqual(['acme wrap-up'])
 })
 
+test('a claimed timer whose lease is extended is not claimed again until then, one that was set again meanwhile is', async () => {
+  await set('acme', { id: 'check', dueInMs: 0 }, { id: 'wrap-up', dueInMs: 0 }, { id: 'done', dueInMs: 0 })
+  const claimed = await timers.claimDue(10, 100)
+  await timers.done(claimed.filter(({ id }) => id === 'done'))
+  await set('acme', { id: 'wrap-up', dueInMs: 150 })
+  await timers.extend(claimed, LEASE_MS)
+  await eventually(async () => expect(names(await timers.claimDue(10, LEASE_MS))).toEqual(['acme wrap-up']))
+  expect(await timers.claimDue(10, LEASE_MS)).toEqual([])
+  await timers.extend(claimed, 1)
+  await eventually(async () => expect(names(await timers.claimDue(10, LEASE_MS))).toEqual(['acme check']))
+})
+
 test('setting a timer again replaces its due time and payload', async () => {
   await set('acme', { id: 'revert', dueInMs: 0, payload: 'old' })
   await set('acme', { id: 'revert', dueInMs: 60_000, payload: 'later' })

@@ -15,6 +15,20 @@ export type TimerStore = ReturnType<typeof createTimerStore>
 export function createTimerStore(redis: Redis) {
   let round = 0
 
+  async function asClaimed(
+    script: 'state/extend-timers' | 'state/finish-timers',
+    timers: readonly DueTimer[],
+    args: readonly number[],
+  ): Promise<void> {
+    const byPartition = [...Map.groupBy(timers, ({ tenant }) => partitionOf(tenant))]
+    await pipeline(redis, (commands) =>
+      byPartition.map(([part, some]) => {
+        const named = some.flatMap(({ tenant, id, stored }) => [timerMember(tenant, id), stored])
+        return commands.runScript(script, keysOf(part), [...args, ...named])
+      }),
+    )
+  }
+
   return {
     /** A claimed timer that is not done after `leaseMs` can be claimed again, by any process. */
     async claimDue(max: number, leaseMs: number): Promise<DueTimer[]> {
@@ -26,16 +40,11 @@ export function createTimerStore(redis: Redis) {
       )
       return claimed.flat().map(parse)
     },
+    /** Leases claimed timers anew, except those that were set again since they were claimed. */
+    extend: (timers: readonly DueTimer[], leaseMs: number): Promise<void> =>
+      asClaimed('state/extend-timers', timers, [leaseMs]),
     /** Removes the timers, except those that were set again since they were claimed. */
-    async done(timers: readonly DueTimer[]): Promise<void> {
-      const byPartition = [...Map.groupBy(timers, ({ tenant }) => partitionOf(tenant))]
-      await pipeline(redis, (commands) =>
-        byPartition.map(([part, some]) => {
-          const args = some.flatMap(({ tenant, id, stored }) => [timerMember(tenant, id), stored])
-          return commands.runScript('state/finish-timers', keysOf(part), args)
-        }),
-      )
-    },
+    done: (timers: readonly DueTimer[]): Promise<void> => asClaimed('state/finish-timers', timers, []),
     /** How long the oldest timer has been due, or its lease over, in ms; 0 if none is. */
     async overdueMs(): Promise<number> {
       return Math.max(0, ...(await overdueIn(redis, timersKey)).map((ms) => ms ?? 0))

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { answerWithin } from '@switchhook/runtime'
 import type { DueTimer, StateChange, TimerStore } from '@switchhook/store'
 import { eventually } from '@switchhook/testkit'
@@ -7,19 +8,22 @@ import { announceTimers, createTimerLoop } from './timer-loop.ts'
 function handOut() {
   const due: DueTimer[] = []
   const done: string[] = []
+  const extended: string[] = []
   const warnings: string[] = []
   const state = { isAway: false, looks: 0 }
-  const store: Pick<TimerStore, 'claimDue' | 'done'> = {
-    claimDue: async () => {
+  const store: Pick<TimerStore, 'claimDue' | 'extend' | 'done'> = {
+    claimDue: async (max) => {
       state.looks += 1
       if (state.isAway) throw new Error('redis is away')
-      return due.splice(0)
+      return due.splice(0, max)
     },
+    extend: async (timers) => void extended.push(...timers.map(({ id }) => id)),
     done: async (timers) => void done.push(...timers.map(({ id }) => id)),
   }
   return {
     due,
     done,
+    extended,
     warnings,
     state,
     loop: createTimerLoop(store, { warn: (message) => void warnings.push(message) }),
@@ -63,6 +67,70 @@ describe('the loop', () => {
     world.due.push(timer('nobody:1'))
     loop.start({})
     await eventually(() => expect(world.done).toEqual(['nobody:1']))
+  })
+
+  describe('with an owner that hangs', () => {
+    let world: ReturnType<typeof handOut>
+    let begun: string[]
+    let answer: ReturnType<typeof Promise.withResolvers<void>>
+    beforeEach(() => {
+      world = handOut()
+      loop = world.loop
+      begun = []
+      answer = Promise.withResolvers()
+    })
+    afterEach(() => answer.resolve())
+
+    function start(): void {
+      loop.start({
+        pbx: ({ payload }) => {
+          begun.push(String(payload))
+          return answer.promise
+        },
+        recovery: async () => {},
+      })
+    }
+
+    test('the timers of other owners are handled meanwhile, however many hang', async () => {
+      world.due.push(...Array.from({ length: 1_000 }, (_, n) => timer(`pbx:${n}`)), timer('recovery:1'))
+      start()
+      await eventually(() => expect(world.done).toEqual(['recovery:1']))
+      expect(begun.length).toBeLessThan(500)
+      world.due.push(timer('recovery:2'))
+      await eventually(() => expect(world.done).toEqual(['recovery:1', 'recovery:2']))
+    })
+
+    test('a timer that is claimed again meanwhile is not handled twice, and its lease is extended', async () => {
+      world.due.push(timer('pbx:1'))
+      start()
+      await eventually(() => expect(world.extended).toEqual(['pbx:1']))
+      world.due.push(timer('pbx:1'))
+      await eventually(() => expect(world.due).toEqual([]))
+      answer.resolve()
+      await eventually(() => expect(world.done).toEqual(['pbx:1']))
+      expect(begun).toEqual(['pbx:1'])
+    })
+
+    test('a timer that was set again meanwhile is handled after the one before it', async () => {
+      world.due.push(timer('pbx:1'))
+      start()
+      await eventually(() => expect(begun).toHaveLength(1))
+      world.due.push({ ...timer('pbx:1'), stored: 'set again' }, timer('recovery:1'))
+      await eventually(() => expect(world.done).toEqual(['recovery:1']))
+      expect(begun).toHaveLength(1)
+      answer.resolve()
+      await eventually(() => expect(world.done).toEqual(['recovery:1', 'pbx:1', 'pbx:1']))
+    })
+
+    test('a stop waits for the timers in progress', async () => {
+      world.due.push(timer('pbx:1'), timer('recovery:1'))
+      start()
+      await eventually(() => expect(world.done).toEqual(['recovery:1']))
+      const stopped = loop.stop().then(() => [...world.done])
+      await sleep(300)
+      answer.resolve()
+      expect(await stopped).toEqual(['recovery:1', 'pbx:1'])
+    })
   })
 
   test('an expected timer wakes the loop before the next poll', async () => {
