@@ -76,6 +76,36 @@ scenes('signing in to the console and out of it', () => {
     }
   })
 
+  test('a duplicated tab does not use the refresh token of the first, whose session goes on', async () => {
+    const { page, open, signIn } = visitor
+    await open('audit')
+    await signIn()
+    await page.getByRole('heading', { name: 'Audit' }).waitFor()
+    const tab = await duplicate()
+    await tab.getByRole('heading', { name: 'Audit' }).waitFor()
+
+    await eventually(async () => expect((await session(tab)).refreshToken).toBeUndefined())
+    await renews(page)
+    // With the token that the first tab has just used, the identity provider would end the session of both.
+    await expireToken(tab)
+    await tab.reload()
+    await tab.getByRole('button', { name: 'Sign in to acme' }).click()
+    await tab.getByRole('heading', { name: 'Audit' }).waitFor()
+    for (const one of [page, tab]) await renews(one)
+  })
+
+  test('when the first tab is closed, a duplicated tab that nobody has opened yet takes its session over', async () => {
+    const { page, open, signIn } = visitor
+    await open('audit')
+    await signIn()
+    await page.getByRole('heading', { name: 'Audit' }).waitFor()
+    const tab = await duplicate({ opened: false })
+    await page.close()
+    await tab.goto(`${readStack().urls.api}/console/audit`)
+    await tab.getByRole('heading', { name: 'Audit' }).waitFor()
+    await renews(tab)
+  })
+
   test('an invented redirect of an issuer ends no session', async () => {
     const { page, open, signIn } = visitor
     await open('audit')
@@ -144,6 +174,18 @@ scenes('signing in to the console and out of it', () => {
     return tab
   }
 
+  /** As browsers do it: the new tab begins with a copy of the session storage. */
+  async function duplicate({ opened = true } = {}): Promise<Page> {
+    const { page } = visitor
+    const stored = await page.evaluate<string>('JSON.stringify({ ...sessionStorage })')
+    const tab = await page.context().newPage()
+    // A page of the same origin that runs no script of the console.
+    await tab.goto(`${readStack().urls.api}/console/config.json`)
+    await tab.evaluate(`Object.assign(sessionStorage, ${stored})`)
+    if (opened) await tab.goto(page.url())
+    return tab
+  }
+
   async function signOut(): Promise<void> {
     const { page } = visitor
     await page.getByRole('button', { name: 'acme-admin' }).click()
@@ -151,12 +193,20 @@ scenes('signing in to the console and out of it', () => {
     await page.getByText('You are signed out.').waitFor()
   }
 
-  async function expireToken(): Promise<void> {
-    await visitor.page.evaluate(`sessionStorage.setItem('switchhook.session',
+  async function renews(page: Page): Promise<void> {
+    const { accessToken } = await session(page)
+    await expireToken(page)
+    await page.reload()
+    await page.getByRole('heading', { name: 'Audit' }).waitFor()
+    await eventually(async () => expect((await session(page)).accessToken).not.toBe(accessToken))
+  }
+
+  async function expireToken(page = visitor.page): Promise<void> {
+    await page.evaluate(`sessionStorage.setItem('switchhook.session',
       JSON.stringify({ ...JSON.parse(sessionStorage.getItem('switchhook.session')), expiresAtMs: 0, renewAtMs: 0 }))`)
   }
 
-  async function session(): Promise<Session> {
-    return JSON.parse(await visitor.page.evaluate('sessionStorage.getItem("switchhook.session")')) as Session
+  async function session(page = visitor.page): Promise<Session> {
+    return JSON.parse(await page.evaluate('sessionStorage.getItem("switchhook.session")')) as Session
   }
 })

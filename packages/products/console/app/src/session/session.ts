@@ -2,9 +2,12 @@ import type { Schemas } from '@switchhook/client'
 import { createStore } from '../store.ts'
 import { isFresh } from './lifetime.ts'
 import * as oauth from './oauth.ts'
+import { ownsSession } from './owner.ts'
 
 interface Session extends oauth.Tokens {
   readonly kind: 'signed-in'
+  /** Of one sign-in, the same after each renewal. */
+  readonly id: string
   readonly signIn: oauth.SignIn
 }
 
@@ -15,7 +18,7 @@ export interface SignedOutState {
   readonly detail?: string
 }
 
-/** Session storage: it ends with the tab, and other tabs and sites cannot read it. */
+/** Session storage: it ends with the tab, and other sites cannot read it. A duplicated tab gets a copy. */
 const SESSION_KEY = 'switchhook.session'
 /** The person has signed out in this tab. */
 const SIGNED_OUT_KEY = 'switchhook.signed-out'
@@ -29,6 +32,19 @@ export const sessionStore = createStore<Session | SignedOutState>(
   },
 )
 
+/** Ends when it is known whether this tab may renew its session. */
+let claimed = claim()
+
+/** A copy forgets the refresh token, and is signed in until its access token expires. */
+async function claim(): Promise<void> {
+  const session = sessionStore.get()
+  if (session.kind !== 'signed-in' || (await ownsSession(session.id))) return
+  const present = sessionStore.get()
+  if (present.kind !== 'signed-in' || present.id !== session.id) return
+  const { refreshToken: _, ...copy } = present
+  begin(copy)
+}
+
 /** Ends the sign-in if the page was opened by the issuer's redirect. Removes the code from the address immediately. */
 export async function resumeSignIn(): Promise<void> {
   const parameters = new URLSearchParams(location.search)
@@ -37,7 +53,8 @@ export async function resumeSignIn(): Promise<void> {
   history.replaceState(null, '', root())
   try {
     const { signIn, tokens, returnTo } = await oauth.completeSignIn(url)
-    begin({ ...tokens, kind: 'signed-in', signIn })
+    begin({ ...tokens, kind: 'signed-in', id: crypto.randomUUID(), signIn })
+    claimed = claim()
     history.replaceState(null, '', returnTo)
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error)
@@ -70,14 +87,26 @@ export async function signOut(): Promise<void> {
 
 /** Several callers share one refresh. @throws SignedOut; Error if the service or the issuer cannot be reached */
 export async function accessToken(rejected?: string): Promise<string> {
+  const present = freshToken(rejected)
+  if (present !== undefined) return present
+  refreshing ??= claimed
+    .then(() => freshToken(rejected) ?? renew())
+    .finally(() => {
+      refreshing = undefined
+    })
+  return refreshing
+}
+
+function freshToken(rejected: string | undefined): string | undefined {
+  const session = signedIn()
+  const isUsable = session.accessToken !== rejected && isFresh(session, session.refreshToken !== undefined)
+  return isUsable ? session.accessToken : undefined
+}
+
+function signedIn(): Session {
   const session = sessionStore.get()
   if (session.kind !== 'signed-in') throw new SignedOut()
-  if (session.accessToken !== rejected && isFresh(session, session.refreshToken !== undefined))
-    return session.accessToken
-  refreshing ??= renew(session).finally(() => {
-    refreshing = undefined
-  })
-  return refreshing
+  return session
 }
 
 export class SignedOut extends Error {
@@ -87,7 +116,8 @@ export class SignedOut extends Error {
   }
 }
 
-async function renew(from: Session): Promise<string> {
+async function renew(): Promise<string> {
+  const from = signedIn()
   if (from.refreshToken === undefined) throw end('expired')
   // First, because the policy of this page forbids requests to an issuer that was not offered when it was loaded.
   const { issuers } = await readOffer()
