@@ -4,7 +4,7 @@ import type { AddressGuard } from '@switchhook/egress'
 import { type Logger, startDeadline } from '@switchhook/runtime'
 import type { EgressProxy } from '../egress-proxy.ts'
 import { explainedError, isOurShortage, PROXY_FAILED } from '../policy/classify.ts'
-import { addressText, createDial, type OpenSocket } from './dial.ts'
+import { addressText, createDial, namingShortage, type OpenSocket } from './dial.ts'
 
 /** An import of this module would load all of Node's `fetch` at start, for its re-exports. */
 const { request: plainRequest } = process.getBuiltinModule('node:http')
@@ -129,7 +129,8 @@ function connectThrough(
     const early = explainedError('HPE_SPOKE_FIRST', 'the endpoint sent something before the request, or before TLS')
     end(() => ended(isOpen ? early : refusal(statusCode)))
   })
-  request.on('error', (error) => {
+  request.on('error', (cause) => {
+    const error = namingShortage(cause)
     const isClassified = error instanceof NoTunnel || isOurShortage(error)
     end(() => ended(isClassified ? error : new NoTunnel('it cannot be reached', PROXY_FAILED, { cause: error })))
   })

@@ -67,7 +67,7 @@ describe('classifyError', () => {
     expect(() => classifyError(error)).toThrow(error as Error)
   })
 
-  test.each(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS', 'EBUSY'])(
+  test.each(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS', 'EBUSY', 'ERR_NO_LOCAL_PORT'])(
     '%s is a shortage of this process, which may pass',
     (code) => {
       const cause = failed(code)

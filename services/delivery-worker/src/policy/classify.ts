@@ -5,6 +5,9 @@ export const BLOCKED_ADDRESS = 'ERR_BLOCKED_ADDRESS'
 
 export const PROXY_FAILED = 'ERR_EGRESS_PROXY'
 
+/** Of a connection: all local ports to its address are in use. */
+export const NO_LOCAL_PORT = 'ERR_NO_LOCAL_PORT'
+
 /** Only 2xx acknowledges (specification, "Receiver obligations and semantics", 1 to 3). */
 export const classifyStatus = (status: number): Outcome =>
   status < 300 ? { kind: 'delivered', status } : { kind: 'answered', status }
@@ -25,7 +28,7 @@ export function resultOf(outcome: Outcome): Pick<Attempt, 'outcome' | 'status' |
  */
 export function classifyError(error: unknown): Outcome {
   if (isOurShortage(error)) {
-    throw new Unavailable('process', 'this process has run out of sockets or memory', { cause: error })
+    throw new Unavailable('process', 'this process has run out of sockets, ports or memory', { cause: error })
   }
   const reason = reasonOf(codeOf(error))
   if (reason === undefined) throw error
@@ -99,7 +102,7 @@ const FAMILIES: readonly [RegExp, UnreachableReason][] = [
 ]
 
 /** This process, not the network, has run out of something. EBUSY: the system's look-up (glibc) could open no file. */
-const OUR_SHORTAGES: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS', 'EBUSY'])
+const OUR_SHORTAGES: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS', 'EBUSY', NO_LOCAL_PORT])
 
 export const isOurShortage = (error: unknown): boolean => OUR_SHORTAGES.has(codeOf(error) ?? '')
 
