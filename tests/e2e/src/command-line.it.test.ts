@@ -185,7 +185,7 @@ test('a profile is for its user alone, its token serves further commands, and no
 
 test('commands that run side by side renew their token once, also after one that was killed while it did', async () => {
   server.answer('/token', [
-    json({ access_token: 'old', token_type: 'Bearer', expires_in: 1 }),
+    json({ access_token: 'old', token_type: 'Bearer', expires_in: 0 }),
     { ...json({ access_token: 'new', token_type: 'Bearer', expires_in: 3_600 }), delayMs: 400 },
   ])
   server.answer('/api/v1/me', json(ME))
@@ -201,8 +201,29 @@ test('commands that run side by side renew their token once, also after one that
   expect(existsSync(lock)).toBe(false)
 })
 
+test.each([
+  ['login', login, 'theirs'],
+  ['logout', () => ['logout'], undefined],
+])('a renewal does not undo a %s that another command makes meanwhile', async (_name, args, accessToken) => {
+  const token = (name: string, seconds: number) =>
+    json({ access_token: name, token_type: 'Bearer', expires_in: seconds })
+  server.answer('/token', [token('old', 0), { ...token('new', 3_600), delayMs: 3_000 }, token('theirs', 3_600)])
+  server.answer('/api/v1/me', json(ME))
+  server.answer('/api/v1/voice/agents', json({ items: [], nextCursor: null }))
+  const user = newUser()
+  expect((await user.run(login(), 'a-secret')).code).toBe(0)
+  const command = user.start(['agents', 'list'])
+  await eventually(() => expect(server.requests('/token')).toHaveLength(2), { timeoutMs: 60_000 })
+  expect((await user.run(args(), 'a-secret')).code).toBe(0)
+  expect((await command.ended).code).toBe(0)
+  const { profiles } = JSON.parse(readFileSync(join(user.config, 'switchhook/profiles.json'), 'utf8')) as {
+    profiles: Record<string, { signIn?: { accessToken: string } }>
+  }
+  expect(profiles['default']?.signIn?.accessToken).toBe(accessToken)
+})
+
 test('Ctrl+C during a renewal leaves no lock to the next command', async () => {
-  server.answer('/token', [json({ access_token: 'old', token_type: 'Bearer', expires_in: 1 }), { instead: 'hang' }])
+  server.answer('/token', [json({ access_token: 'old', token_type: 'Bearer', expires_in: 0 }), { instead: 'hang' }])
   server.answer('/api/v1/me', json(ME))
   const user = newUser()
   expect((await user.run(login(), 'a-secret')).code).toBe(0)
@@ -318,7 +339,7 @@ describe('doctor', () => {
 
   test('finds an expired secret', async () => {
     server.answer('/token', [
-      json({ access_token: 'a-token', token_type: 'Bearer', expires_in: 1 }),
+      json({ access_token: 'a-token', token_type: 'Bearer', expires_in: 0 }),
       json({ error: 'invalid_client' }, 401),
     ])
     server.answer('/api/v1/me', json(ME))

@@ -35,8 +35,10 @@ export const login = command({
     const token = signIn.accessToken ?? ''
     const me = await createClient({ baseUrl: url, auth: async () => token }).me.read()
     // Not before: an address or a token that does not work would replace a profile that does.
-    profiles.write(session.profile, { url, signIn })
-    profiles.use(session.profile)
+    await profiles.exclusively(({ write, use }) => {
+      write(session.profile, { url, signIn })
+      use(session.profile)
+    })
     const { tenant, subject, roles } = me
     out.record(me, { url, profile: session.profile, tenant, subject, roles: roles.join(', ') })
   },
@@ -77,9 +79,12 @@ export const logout = command({
   name: 'logout',
   summary: 'end the sign-in and remove the profile',
   run: async ({ session, profiles, out }) => {
-    const stored = profiles.read().profiles[session.profile]
-    if (stored === undefined) throw usage(`There is no profile "${session.profile}".`)
-    profiles.write(session.profile, undefined)
+    const stored = await profiles.exclusively(({ write }) => {
+      const found = profiles.read().profiles[session.profile]
+      if (found === undefined) throw usage(`There is no profile "${session.profile}".`)
+      write(session.profile, undefined)
+      return found
+    })
     out.note(`The profile "${session.profile}" is removed.`)
     if (stored.signIn !== undefined) await revoke(stored.signIn)
   },
@@ -91,8 +96,10 @@ export const profile = command({
   args: [['[name]', 'the profile to use']],
   run: async ({ session, profiles, out }, [name]) => {
     if (name !== undefined) {
-      if (profiles.read().profiles[name] === undefined) throw usage(`There is no profile "${name}".`)
-      profiles.use(name)
+      await profiles.exclusively(({ use }) => {
+        if (profiles.read().profiles[name] === undefined) throw usage(`There is no profile "${name}".`)
+        use(name)
+      })
     }
     const rows = Object.entries(profiles.read().profiles).map(([each, { url, signIn }]) => ({
       profile: each,

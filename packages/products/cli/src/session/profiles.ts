@@ -28,6 +28,13 @@ export interface Profiles {
 
 export type ProfileFile = ReturnType<typeof openProfiles>
 
+/** What the holder of the lock may do. */
+export interface ProfileWriter {
+  /** Adds, replaces or (undefined) removes a profile. */
+  readonly write: (name: string, profile: Profile | undefined) => void
+  readonly use: (name: string) => void
+}
+
 export const DEFAULT_PROFILE = 'default'
 
 /** Longer than a renewal takes. The process that holds an older lock was killed. */
@@ -76,32 +83,36 @@ export function openProfiles(env: NodeJS.ProcessEnv) {
     }
   }
   const save = (profiles: Profiles): void => {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     // A new file that replaces the old one: a reader never sees half of it, and its mode does not depend on the old one.
     const fresh = `${path}.${process.pid}`
     writeFileSync(fresh, `${JSON.stringify(profiles, undefined, 2)}\n`, { mode: 0o600 })
     chmodSync(fresh, 0o600)
     renameSync(fresh, path)
   }
-  return {
-    read,
-    /** Adds, replaces or (undefined) removes a profile. */
-    write: (name: string, profile: Profile | undefined): void => {
+  const writer: ProfileWriter = {
+    write: (name, profile) => {
       const { current, profiles } = read()
       const { [name]: _, ...others } = profiles
       if (profile !== undefined) return save({ current, profiles: { ...others, [name]: profile } })
       save({ current: current === name ? (Object.keys(others)[0] ?? DEFAULT_PROFILE) : current, profiles: others })
     },
-    use: (name: string): void => save({ ...read(), current: name }),
-    /** For one process at a time: a provider that sees a refresh token twice takes it for stolen, and ends the sign-in. */
-    exclusively: async <T>(work: () => Promise<T>): Promise<T> => {
+    use: (name) => save({ ...read(), current: name }),
+  }
+  return {
+    read,
+    /**
+     * For one process at a time: a renewal would otherwise undo a sign-in that another command stores meanwhile, and a
+     * provider that sees a refresh token twice takes it for stolen, and ends the sign-in.
+     */
+    exclusively: async <T>(work: (writer: ProfileWriter) => T | Promise<T>): Promise<T> => {
       const lock = `${path}.lock`
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
       while (!takes(lock)) await sleep(LOCK_AGAIN_MS)
       const release = (): void => rmSync(lock, { force: true })
       // Ctrl+C ends the process before the work ends.
       process.once('exit', release)
       try {
-        return await work()
+        return await work(writer)
       } finally {
         process.off('exit', release)
         release()

@@ -1,5 +1,5 @@
 import { lifeOf } from './lifetime.ts'
-import type { Profile, ProfileFile, Profiles, SignIn } from './profiles.ts'
+import type { Profile, ProfileFile, Profiles, ProfileWriter, SignIn } from './profiles.ts'
 import { openSession } from './session.ts'
 
 const issued = (seconds: number, agoMs: number) => lifeOf(seconds, Date.now() - agoMs)
@@ -14,16 +14,16 @@ const SIGN_IN: SignIn = {
   ...lifeOf(3_600),
 }
 
-function profilesWith(all: Record<string, Profile>, current = 'default'): ProfileFile {
+function profilesWith(all: Record<string, Profile>, current = 'default') {
   let stored: Profiles = { current, profiles: all }
-  return {
-    read: () => stored,
+  const writer: ProfileWriter = {
     write: (name, profile) => {
       if (profile !== undefined) stored = { ...stored, profiles: { ...stored.profiles, [name]: profile } }
     },
     use: () => {},
-    exclusively: (work) => work(),
   }
+  const file: ProfileFile = { read: () => stored, exclusively: async (work) => work(writer) }
+  return { ...file, ...writer }
 }
 
 /** Tokens are named in the order in which they are asked for. */
@@ -89,13 +89,32 @@ test('a token that another command has stored meanwhile is used, and none is ask
     ...profiles,
     exclusively: (work) => {
       profiles.write('default', { url: 'https://a.example', signIn: { ...SIGN_IN, accessToken: 'theirs' } })
-      return work()
+      return profiles.exclusively(work)
     },
   }
   const { auth } = openSession({ env: {}, profiles: waiting, named: undefined }, async () => {
     throw new Error('a token was asked for')
   })
   expect(await auth?.()).toBe('theirs')
+})
+
+test('a renewal that outlasts its lock does not replace the sign-in of another command', async () => {
+  const profiles = profilesWith({
+    default: { url: 'https://a.example', signIn: { ...SIGN_IN, ...issued(300, 300_001) } },
+  })
+  const theirs = { url: 'https://a.example', signIn: { ...SIGN_IN, accessToken: 'theirs' } }
+  const { auth } = openSession({ env: {}, profiles, named: undefined }, async (before) => {
+    profiles.write('default', theirs)
+    return { ...before, accessToken: 'ours' }
+  })
+  await expect(auth?.()).rejects.toThrow('was changed meanwhile: run the command again')
+  expect(profiles.read().profiles['default']).toEqual(theirs)
+})
+
+test('a token of a login to another installation is not sent to the one that the command began with', async () => {
+  const { opened, profiles } = session(SIGN_IN)
+  profiles.write('default', { url: 'https://b.example', signIn: { ...SIGN_IN, accessToken: 'of b' } })
+  await expect(opened.auth?.()).rejects.toThrow('The profile "default" was changed meanwhile')
 })
 
 test('a token of the profile is not sent to another installation', () => {

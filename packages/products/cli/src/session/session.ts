@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Auth } from '@switchhook/client'
 import { usage } from '../failure.ts'
 import { isFresh } from './lifetime.ts'
-import { DEFAULT_PROFILE, type ProfileFile, type SignIn } from './profiles.ts'
+import { DEFAULT_PROFILE, type Profile, type ProfileFile, type ProfileWriter, type SignIn } from './profiles.ts'
 
 export type Session = ReturnType<typeof openSession>
 
@@ -38,37 +39,46 @@ export function openSession(
       )
     },
     /** Undefined: requests carry no token. */
-    auth: token !== undefined ? async () => token : hasSignIn ? authOf(profile, profiles, renew) : undefined,
+    auth:
+      token !== undefined ? async () => token : hasSignIn ? authOf(profile, stored.url, profiles, renew) : undefined,
   }
 }
 
 const sameAddress = (url: string): string => url.replace(/\/+$/, '').toLowerCase()
 
 /** Serves the stored token while it is valid, and stores each new one for the next command. */
-function authOf(name: string, profiles: ProfileFile, renew: Renew): Auth {
+function authOf(name: string, url: string, profiles: ProfileFile, renew: Renew): Auth {
   let renewing: Promise<string> | undefined
-  /** Read each time: another command may have renewed it. */
+  const changed = (): Error => usage(`The profile "${name}" was changed meanwhile: run the command again.`)
+  /** Read each time: another command may have renewed the token, signed in to another installation, or signed out. */
+  const present = (): Profile | undefined => {
+    const profile = profiles.read().profiles[name]
+    if (profile !== undefined && sameAddress(profile.url) !== sameAddress(url)) throw changed()
+    return profile
+  }
   const stored = (rejected: string | undefined): string | undefined => {
-    const signIn = profiles.read().profiles[name]?.signIn
+    const signIn = present()?.signIn
     if (signIn === undefined || signIn.accessToken === rejected) return undefined
     const { accessToken, expiresAtMs = 0, renewAtMs = 0 } = signIn
     const canRenew = signIn.kind === 'application' || signIn.refreshToken !== undefined
     return isFresh({ expiresAtMs, renewAtMs }, canRenew) ? accessToken : undefined
   }
-  const fresh = async (rejected: string | undefined): Promise<string> => {
+  const fresh = async (rejected: string | undefined, { write }: ProfileWriter): Promise<string> => {
     const already = stored(rejected)
     if (already !== undefined) return already
-    const profile = profiles.read().profiles[name]
+    const profile = present()
     if (profile?.signIn === undefined) throw usage(`The profile "${name}" was signed out meanwhile.`)
     const signIn = await renew(profile.signIn)
-    profiles.write(name, { ...profile, signIn })
+    // The lock ends after a minute, which a machine may sleep through.
+    if (!isDeepStrictEqual(present(), profile)) throw changed()
+    write(name, { ...profile, signIn })
     return signIn.accessToken ?? ''
   }
   return async (rejected) => {
-    const present = stored(rejected)
-    if (present !== undefined) return present
+    const already = stored(rejected)
+    if (already !== undefined) return already
     renewing ??= profiles
-      .exclusively(() => fresh(rejected))
+      .exclusively((writer) => fresh(rejected, writer))
       .finally(() => {
         renewing = undefined
       })
