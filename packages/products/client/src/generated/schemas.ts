@@ -1375,7 +1375,7 @@ export interface Schemas {
     agentUri?: string;
     /** Only events with this `correlationId`. */
     correlationId?: string;
-    /** Only events of calls with this phone number of the other party. Separators, a leading `+` and leading zeros are ignored, and the beginning can be left out: `5559000` finds `+15559000`. Percent-encode `+`. */
+    /** Only events of calls with this phone number of the other party. Separators, a leading `+` and leading zeros are ignored, and the beginning can be left out: `5559000` finds `+15559000`. At least one digit must not be 0. Percent-encode `+`. */
     number?: string;
     /** Only this event type. */
     eventType?: "call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit" | "webhook.held.limit";

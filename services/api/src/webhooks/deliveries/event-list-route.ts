@@ -1,4 +1,4 @@
-import { EVENT_TYPES, MAX_SUBJECT_LENGTH } from '@switchhook/contracts'
+import { AppError, EVENT_TYPES, MAX_SUBJECT_LENGTH, numberEnding } from '@switchhook/contracts'
 import { rangeOf } from '../../http/read-range.ts'
 import { type RouteOf, searches } from '../../http/route.ts'
 import { completeComponent, moment, orNull, pageParameters, pageSchema, type QueryOf, text } from '../../http/schema.ts'
@@ -31,7 +31,7 @@ const query = {
   correlationId: name('Only events with this `correlationId`.', CORRELATION_ID),
   number: text(
     'Only events of calls with this phone number of the other party. Separators, a leading `+` and leading zeros are ignored, and the beginning can be ' +
-      'left out: `5559000` finds `+15559000`. Percent-encode `+`.',
+      'left out: `5559000` finds `+15559000`. At least one digit must not be 0. Percent-encode `+`.',
     '+15559000',
     // At least four digits: fewer would match almost everything.
     { pattern: '^[+(]?(\\D*\\d){4}[\\d ().\\/-]*$', maxLength: 64 },
@@ -41,6 +41,8 @@ const query = {
   to: { ...deliveryQuery.to, description: 'Only events with a `listedAt` before this time.' },
   ...pageParameters,
 }
+
+const ONLY_ZEROS = { errors: [{ pointer: '/number', detail: 'must have a digit other than 0' }] }
 
 const nameOrNull = (description: string, example: string) =>
   orNull(text(`${description}; null if the event has none.`, example))
@@ -71,6 +73,9 @@ export const listEvents: RouteOf<Pick<WebhookParts, 'events'> & SubjectDeps, und
   query,
   responses: { 200: { description: 'A page of events.', body: eventPageSchema } },
   async handle({ caller, query }, deps) {
+    // A pattern for this would need a lookahead, which generated clients in Go and Rust cannot compile.
+    if (query.number !== undefined && numberEnding(query.number) === '')
+      throw new AppError('invalid-request', ONLY_ZEROS)
     const subject = await subjectAsked(deps, caller.tenant, query)
     return { status: 200, body: await deps.events.page(caller.tenant, { ...rangeOf(query), ...subject }) }
   },

@@ -108,6 +108,8 @@ test.each<[string, string, string?]>([
   [`correlationId=${'x'.repeat(257)}`, '/correlationId'],
   ['number=123', '/number', 'must be a phone number, or at least its last four digits'],
   ['number=sip', '/number'],
+  ['number=0000', '/number', 'must have a digit other than 0'],
+  ['number=%2B0%20(00)%200', '/number', 'must have a digit other than 0'],
   ['eventType=call', '/eventType'],
   ['from=yesterday', '/from'],
   ['limit=0', '/limit'],
