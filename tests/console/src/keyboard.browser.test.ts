@@ -205,8 +205,13 @@ scenes('the console by keyboard', () => {
     await dialog.waitFor()
     await tabTo(page, 'For')
     await page.keyboard.press('ArrowDown')
+    // The clock of the person's computer is an hour slow.
+    await page.clock.setFixedTime(Date.now() - 3_600_000)
     await press(page, 'Pause')
     await page.getByText('It resumes automatically at', { exact: false }).waitFor()
+    const endpoints = await call<{ description: string | null; pausedUntil: string | null }[]>('GET', SUBSCRIPTIONS)
+    const pausedUntil = endpoints.find(({ description }) => description === 'Received')?.pausedUntil
+    expect(Math.abs(Date.parse(String(pausedUntil)) - Date.now() - 900_000)).toBeLessThan(60_000)
     await press(page, 'Resume')
     await dialog.waitFor()
     await press(page, 'Resume')

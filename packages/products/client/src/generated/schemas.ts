@@ -33,7 +33,7 @@ export interface Schemas {
     expireAfterSeconds?: number | null;
     /** While true, nothing is sent: deliveries are held, in their slot and with their body, for up to the retention time of parked deliveries. Set it to false to resume, which also ends `pausedUntil`; what was held is then sent, the longest held first. Unlike with `enabled: false`, no event is lost. */
     paused?: boolean | null;
-    /** Until this time the subscription is paused, like with `paused`. It then resumes automatically. null: not paused for a time. */
+    /** Until this time the subscription is paused, like with `paused`. It then resumes automatically. A time in the past pauses nothing; the answer warns of a new one. null: not paused for a time. */
     pausedUntil?: string | null;
     /** The subscription is deleted when no client has asked for its deliveries for so long, and none has a lease. Time in which the API is unavailable does not count. Only for pull subscriptions. */
     deleteAfterUnusedSeconds?: number | null;
@@ -1181,7 +1181,7 @@ export interface Schemas {
     expireAfterSeconds: number | null;
     /** While true, nothing is sent: deliveries are held, in their slot and with their body, for up to the retention time of parked deliveries. Set it to false to resume, which also ends `pausedUntil`; what was held is then sent, the longest held first. Unlike with `enabled: false`, no event is lost. */
     paused: boolean | null;
-    /** Until this time the subscription is paused, like with `paused`. It then resumes automatically. null: not paused for a time. */
+    /** Until this time the subscription is paused, like with `paused`. It then resumes automatically. A time in the past pauses nothing; the answer warns of a new one. null: not paused for a time. */
     pausedUntil: string | null;
     /** The subscription is deleted when no client has asked for its deliveries for so long, and none has a lease. Time in which the API is unavailable does not count. Only for pull subscriptions. */
     deleteAfterUnusedSeconds: number | null;
@@ -1276,8 +1276,8 @@ export interface Schemas {
   };
   /** A setting that is valid and probably not meant. */
   SubscriptionWarning: {
-    /** `filter-hides-end`: the filter passes no `call.status` event of state 7, so the end of a call is never delivered. `filter-unused`: the filter has an entry for an event type that the subscription does not receive. */
-    code: "filter-hides-end" | "filter-unused";
+    /** `filter-hides-end`: the filter passes no `call.status` event of state 7, so the end of a call is never delivered. `filter-unused`: the filter has an entry for an event type that the subscription does not receive. `pause-over`: `pausedUntil` was in the past when it was set, so it pauses nothing; only the answer to that request has this warning. */
+    code: "filter-hides-end" | "filter-unused" | "pause-over";
     /** The warning in a sentence. For people; the wording may change. */
     detail: string;
   };

@@ -2,7 +2,7 @@ import { AppError, distinctTypes, hasLimits, holdsDeliveries, type Subscription 
 import { requireMatch } from '../../http/entity-tag.ts'
 import type { RouteOf } from '../../http/route.ts'
 import { watchUse } from './delete-unused.ts'
-import { wantedSettings } from './optional-settings.ts'
+import { pauseWarnings, wantedSettings } from './optional-settings.ts'
 import { mergedHeaders } from './own-headers.ts'
 import { firstAttemptsStopped, stopsFirstAttempts } from './stop-first-attempts.ts'
 import {
@@ -85,7 +85,7 @@ export const changeSubscription: RouteOf<SubscriptionRouteDeps, SubscriptionChan
     // earlier request had stored them and before it was audited.
     return {
       status: 200,
-      ...answerWith(await withHealth(deps, changed)),
+      ...answerWith(await withHealth(deps, changed), pauseWarnings(settings, before?.pausedUntil, deps.now())),
       headers: { ETag: tagOf(changed) },
       isUnchanged: Object.keys(wanted).length === 0 && headers === undefined,
     }

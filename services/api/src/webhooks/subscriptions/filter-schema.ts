@@ -55,8 +55,8 @@ export const warningsSchema = list(
   'What in the settings is valid and probably not meant.',
   completeComponent('SubscriptionWarning', 'A setting that is valid and probably not meant.', {
     code: choice(
-      ['filter-hides-end', 'filter-unused'],
-      '`filter-hides-end`: the filter passes no `call.status` event of state 7, so the end of a call is never delivered. `filter-unused`: the filter has an entry for an event type that the subscription does not receive.',
+      ['filter-hides-end', 'filter-unused', 'pause-over'],
+      '`filter-hides-end`: the filter passes no `call.status` event of state 7, so the end of a call is never delivered. `filter-unused`: the filter has an entry for an event type that the subscription does not receive. `pause-over`: `pausedUntil` was in the past when it was set, so it pauses nothing; only the answer to that request has this warning.',
       'filter-hides-end',
     ),
     detail: text('The warning in a sentence. For people; the wording may change.', HIDES_END),

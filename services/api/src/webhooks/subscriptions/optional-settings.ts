@@ -38,7 +38,7 @@ export const OPTIONAL_SETTINGS = {
     ),
   ),
   pausedUntil: momentOrNull(
-    'Until this time the subscription is paused, like with `paused`. It then resumes automatically. null: not paused for a time.',
+    'Until this time the subscription is paused, like with `paused`. It then resumes automatically. A time in the past pauses nothing; the answer warns of a new one. null: not paused for a time.',
     null,
   ),
   deleteAfterUnusedSeconds: orNull(
@@ -93,3 +93,18 @@ export function wantedSettings(body: Partial<OptionalSettings>): Pick<Subscripti
     NAMES.flatMap((name) => (asked[name] === undefined ? [] : [[name, asked[name] || undefined]])),
   )
 }
+
+/**
+ * Warnings of the answer to a request that sets a pause until a time in the past.
+ * @param present the stored time: a subscription that was read can be sent back after its pause
+ */
+export function pauseWarnings(
+  { pausedUntil }: Pick<Subscription, 'pausedUntil'>,
+  present: string | undefined,
+  nowMs: number,
+) {
+  const isOver = pausedUntil !== undefined && pausedUntil !== present && Date.parse(pausedUntil) <= nowMs
+  return isOver ? [PAUSE_OVER] : []
+}
+
+const PAUSE_OVER = { code: 'pause-over', detail: 'pausedUntil is in the past, so it pauses nothing.' }

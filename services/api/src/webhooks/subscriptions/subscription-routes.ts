@@ -13,7 +13,7 @@ import { type QueryOf, text } from '../../http/schema.ts'
 import type { WebhookParts } from '../stores.ts'
 import { watchUse } from './delete-unused.ts'
 import { HEALTHY } from './endpoint-health.ts'
-import { type OptionalSettings, wantedSettings } from './optional-settings.ts'
+import { type OptionalSettings, pauseWarnings, wantedSettings } from './optional-settings.ts'
 import { type HeadersRequest, mergedHeaders } from './own-headers.ts'
 import {
   createdSubscriptionSchema,
@@ -148,9 +148,10 @@ export const createSubscription: RouteOf<SubscriptionRouteDeps, NewSubscription>
       signing: { id: idFor('secret'), secret: newSealedSecret(vault, owner), since: createdAt, former: [] },
     })
     const parked = noneParked(config.PARKED_LIMIT_PER_SUBSCRIPTION)
+    const view = viewOf(created, HEALTHY, parked, { ...NONE_HELD, ...NO_PULLERS }, now())
     return {
       status: 201,
-      ...answerWith(viewOf(created, HEALTHY, parked, { ...NONE_HELD, ...NO_PULLERS }, now())),
+      ...answerWith(view, pauseWarnings(settings, undefined, now())),
       confidential: { secret: openSecret(vault, created) },
       headers: { Location: `${SUBSCRIPTIONS}/${created.id}`, ETag: tagOf(created) },
     }

@@ -6,7 +6,7 @@ import { momentOf } from '../moment.ts'
 import type { Health } from '../stores.ts'
 import { healthViewOf } from './endpoint-health.ts'
 import { warningsOf } from './filter-schema.ts'
-import { shownSettings } from './optional-settings.ts'
+import { type pauseWarnings, shownSettings } from './optional-settings.ts'
 import { shownHeaders } from './own-headers.ts'
 import { signingViewOf } from './signing-schema.ts'
 import { subscriptionSchema } from './subscription-schema.ts'
@@ -54,9 +54,12 @@ export function tagOf(subscription: Subscription): string {
   return entityTagOf([...parts, shownSettings(subscription)])
 }
 
-/** An answer whose stored copy leaves out what can be large. `rereadLarge` supplies it for a replay. */
-export const answerWith = (view: ReturnType<typeof viewOf>) => ({
-  body: { ...view, filter: null, headers: null },
+/**
+ * An answer whose stored copy leaves out what can be large. `rereadLarge` supplies it for a replay.
+ * @param warnings of this request only
+ */
+export const answerWith = (view: ReturnType<typeof viewOf>, warnings: ReturnType<typeof pauseWarnings>) => ({
+  body: { ...view, warnings: [...view.warnings, ...warnings], filter: null, headers: null },
   large: largeOf(view),
 })
 

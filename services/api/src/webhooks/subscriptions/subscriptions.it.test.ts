@@ -300,6 +300,20 @@ describe('DELETE', () => {
 })
 
 describe('PATCH', () => {
+  test('a pause until a past time pauses nothing, and the answer says so; what was read can be sent back', async () => {
+    const pausedUntil = '2020-01-01T00:00:00Z'
+    const warnings = [{ code: 'pause-over', detail: expect.stringMatching(/^pausedUntil is in the past/) }]
+    expect(await create({ url: hook(), eventTypes: ['call.status'], pausedUntil })).toMatchObject({ warnings })
+    const { id } = await create()
+    const change = (json: object) => api.call('PATCH', `${PATH}/${id}`, { headers: acme, json })
+    expect(await change({ pausedUntil })).toMatchObject({ status: 200, body: { pausedUntil, warnings } })
+    const read = await api.call('GET', `${PATH}/${id}`, { headers: acme })
+    expect(read.body).toMatchObject({ pausedUntil, warnings: [] })
+    expect(await change({ pausedUntil, paused: false })).toMatchObject({ status: 200, body: { warnings: [] } })
+    const later = new Date(Date.now() + 3_600_000).toISOString()
+    expect(await change({ pausedUntil: later })).toMatchObject({ status: 200, body: { warnings: [] } })
+  })
+
   test('changes the fields it names and keeps the rest', async () => {
     const created = await create({ url: hook(), eventTypes: ['call.status'], description: 'CRM' })
     const path = `${PATH}/${created.id}`

@@ -67,10 +67,12 @@ const PAUSES = [
 ] as const
 
 export function PauseDialog({ subscription, onClose }: EndpointDialogProps) {
-  const pause = (seconds: number) =>
+  const pause = async (seconds: number) =>
     client.subscriptions.change(
       subscription.id,
-      seconds === 0 ? { paused: true } : { pausedUntil: new Date(Date.now() + seconds * 1_000).toISOString() },
+      seconds === 0
+        ? { paused: true }
+        : { pausedUntil: new Date((await serverTime(subscription.id)) + seconds * 1_000).toISOString() },
     )
   return (
     <CommandDialog
@@ -78,7 +80,7 @@ export function PauseDialog({ subscription, onClose }: EndpointDialogProps) {
       submitLabel="Pause"
       onClose={onClose}
       run={(form) => pause(Number(form.get('seconds')))}
-      done={() => 'The endpoint is paused.'}
+      done={({ warnings }) => warnings.find(({ code }) => code === 'pause-over')?.detail ?? 'The endpoint is paused.'}
     >
       <p>
         {subscription.mode === 'pull' ? 'Clients receive nothing' : 'Nothing is sent to it'}: deliveries are held, and
@@ -88,6 +90,13 @@ export function PauseDialog({ subscription, onClose }: EndpointDialogProps) {
       <Choice label="For" name="seconds" defaultValue="0" options={PAUSES} />
     </CommandDialog>
   )
+}
+
+/** The clock of this computer may be wrong. In ms since 1970. */
+async function serverTime(id: string): Promise<number> {
+  let date: string | null = null
+  await client.subscriptions.read(id, { onAnswer: ({ headers }) => (date = headers.get('date')) })
+  return Date.parse(date ?? '') || Date.now()
 }
 
 /** What will be sent is shown before anything is sent. */
