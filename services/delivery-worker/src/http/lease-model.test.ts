@@ -157,6 +157,7 @@ async function lateWrites({ deliveries, changes }: Run, rules: Rules): Promise<W
           : { kind: 'delivered', status: 204 }
       },
       renew: admit,
+      pause: time.pass,
       nowMs: time.nowMs,
     })
 

@@ -1,4 +1,4 @@
-import { type Delivery, type Outcome, Unavailable } from '@switchhook/contracts'
+import type { Delivery, Outcome } from '@switchhook/contracts'
 import type { Deadline } from '@switchhook/runtime'
 import { aDelivery, aSubscription } from '@switchhook/testkit'
 import type { Reading } from '../endpoint/admit.ts'
@@ -161,25 +161,53 @@ describe('a first attempt that broke on a kept connection and whose lease ended 
   })
 })
 
-test('while Redis answers too slowly for a lease, the delivery comes back without a failure of the endpoint', async () => {
+test.each([
+  ['first attempt', first],
+  ['retry', { ...first, slot: 1, attempt: 1 }],
+])(
+  'while Redis answers too slowly for a lease, a %s comes back after a few reads, with pauses between them',
+  async (_what, due) => {
+    let clockMs = 0
+    let posts = 0
+    const steps: string[] = []
+    const postUnderLease = createPostUnderLease({
+      startDeadline: () => deadlineOn(() => 0),
+      writeWithin: async () => {
+        posts += 1
+        clockMs += 10
+        return expired
+      },
+      renew: async () => {
+        if (steps.push('read') > 20) throw new Error('reads on and on')
+        const askedAtMs = clockMs
+        clockMs += 300
+        return aReading(due, { trustedUntilMs: askedAtMs + 250 })
+      },
+      nowMs: () => clockMs,
+      pause: async (ms) => void steps.push(`pause of ${ms} ms`),
+    })
+    const thrown = expect.objectContaining({ dependency: 'redis', message: expect.stringContaining('slow') as string })
+    await expect(postUnderLease(due, due.attempt + 1, 5)).rejects.toEqual(thrown)
+    expect(posts).toBe(1)
+    expect(steps).toEqual(['read', 'pause of 250 ms', 'read', 'pause of 250 ms', 'read'])
+  },
+)
+
+test('one late renewal, as after a stall of this process, ends nothing', async () => {
   let clockMs = 0
-  let posts = 0
+  const takeMs = [300, 10]
   const postUnderLease = createPostUnderLease({
-    startDeadline: () => deadlineOn(() => clockMs),
-    writeWithin: async () => {
-      posts += 1
-      clockMs += 10
-      return expired
-    },
+    startDeadline: () => deadlineOn(() => 0),
+    writeWithin: async () => ok,
     renew: async () => {
       const askedAtMs = clockMs
-      clockMs += 300
+      clockMs += takeMs.shift() ?? 0
       return aReading(first, { trustedUntilMs: askedAtMs + 250 })
     },
     nowMs: () => clockMs,
+    pause: async (ms) => void (clockMs += ms),
   })
-  await expect(postUnderLease(first, 1, 5)).rejects.toThrow(Unavailable)
-  expect(posts).toBe(1)
+  expect(await postUnderLease(first, 1, 0)).toEqual(postedTo(first, ok))
 })
 
 test('a first attempt that broke has failed although its lease cannot be renewed in time', async () => {
@@ -195,6 +223,7 @@ test('a first attempt that broke has failed although its lease cannot be renewed
       return aReading(first, { trustedUntilMs: clockMs - 50 })
     },
     nowMs: () => clockMs,
+    pause: async () => {},
   })
   expect(await postUnderLease(first, 1, 5)).toEqual(postedTo(first, reset))
 })

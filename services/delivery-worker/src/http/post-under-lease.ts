@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Delivery, isLeaseValid, type Outcome, type Subscription, Unavailable } from '@switchhook/contracts'
 import { type Deadline, runningMs as runningClockMs } from '@switchhook/runtime'
 import type { Clocks } from '../clocks.ts'
@@ -58,6 +59,8 @@ export interface PostUnderLeaseDeps extends Pick<Clocks, 'nowMs'> {
   readonly startDeadline: () => Deadline
   readonly writeWithin: (delivery: Delivery, attempt: number, terms: PostTerms) => Promise<Outcome | Unfinished>
   readonly renew: Renew
+  /** Before the next renewal, if one came after the end of its lease. */
+  readonly pause?: (ms: number) => Promise<void>
   /** A clock that a stall of this process does not move on. */
   readonly runningMs?: () => number
 }
@@ -78,6 +81,12 @@ interface WriteLease {
 const LIMITED_LOOK_MS = 100
 
 const LIMITED: Withheld = { kind: 'held', lookInMs: LIMITED_LOOK_MS }
+
+/** A stall of this process, too, makes a renewal late. More in a row come from a slow Redis: then the consumer waits. */
+const MAX_LATE = 3
+
+/** More reads at once would make a slow Redis slower. */
+const LATE_PAUSE_MS = 250
 
 const TIMED_OUT: Outcome = { kind: 'unreachable', reason: 'timeout' }
 
@@ -100,11 +109,11 @@ async function acquire(
  * the connection is ready, one round trip renews it and the request uses the open connection. If a kept connection breaks, the
  * request is sent once more, on a fresh one. Neither a renewal nor a replay counts as an attempt or as a failure. A retry keeps
  * its schedule even if the subscription is deleted, and uses its last secret.
- * @throws Unavailable if, until the deadline, every reading of the subscription takes longer than a lease. The endpoint has
- *   not failed, so the delivery must come back without an attempt.
+ * @throws Unavailable if `MAX_LATE` renewals in a row take longer than a lease, or if one does and the deadline has passed. The
+ *   endpoint has not failed, so the delivery must come back without an attempt.
  */
 export function createPostUnderLease(deps: PostUnderLeaseDeps) {
-  const { startDeadline, writeWithin, renew, nowMs, runningMs = runningClockMs } = deps
+  const { startDeadline, writeWithin, renew, nowMs, pause = sleep, runningMs = runningClockMs } = deps
 
   /**
    * A `Withheld` means that no attempt was made.
@@ -121,6 +130,8 @@ export function createPostUnderLease(deps: PostUnderLeaseDeps) {
     /** A failed attempt, unless its one replay is answered. */
     let broken: { readonly sent: Broken; readonly posted: Posted } | undefined
     let longestMs = 0
+    /** Renewals in a row that came after the end of their lease. */
+    let late = 0
     const posted = (delivery: Delivery, outcome: Outcome): Posted => ({
       kind: 'posted',
       delivery,
@@ -134,6 +145,7 @@ export function createPostUnderLease(deps: PostUnderLeaseDeps) {
         if (lease.kind !== 'lease') return broken?.posted ?? lease
         const { delivery, untilMs } = lease
         if (isLeaseValid(untilMs, nowMs())) {
+          late = 0
           if (deadline.hasPassed) return broken?.posted ?? posted(delivery, TIMED_OUT)
           const beganMs = runningMs()
           const sent = await writeWithin(delivery, attempt, {
@@ -147,11 +159,12 @@ export function createPostUnderLease(deps: PostUnderLeaseDeps) {
             // Without another round trip. Under a reading that has ended, a permit would be taken in vain.
             if (isLeaseValid(read.trustedUntilMs, nowMs())) continue
           } else if (sent.kind !== 'lease-expired') return posted(delivery, sent)
-        } else if (deadline.hasPassed) {
+        } else if (late >= MAX_LATE || deadline.hasPassed) {
           if (broken !== undefined) return broken.posted
-          throw new Unavailable('redis', 'reading the subscription takes longer than its lease')
-        }
+          throw new Unavailable('redis', 'Redis is slow: reading the subscription takes longer than its lease')
+        } else if (late > 0) await pause(LATE_PAUSE_MS)
         read = await renew(due)
+        late += 1
       }
     } finally {
       deadline.stop()
