@@ -24,3 +24,25 @@ test('a pause that has ended leaves no timer behind', async () => {
   await resumed.promise
   expect([gate.isOpen(), jest.getTimerCount()]).toEqual([true, 0])
 })
+
+test.each([1, 3])('of %i messages that fail together and wait alone, the first one logs', async (count) => {
+  const lines: unknown[][] = []
+  const draining = new AbortController()
+  const gate = createDependencyGate({
+    queue: 'queue',
+    concurrency: 10,
+    recovered: async () => {},
+    brokerReady: async () => {},
+    timing: { firstPauseMs: 1_000, longestPauseMs: 1_000, retryForMs: 60_000, ackDelayMs: 0 },
+    log: { debug: () => {}, info: () => {}, warn: (...line: unknown[]) => void lines.push(line) },
+    draining: draining.signal,
+    unsubscribe: async () => {},
+    subscribe: async () => {},
+  } as unknown as Parameters<typeof createDependencyGate>[0])
+  const error = new Unavailable('redis', 'slow')
+  const failed = Array.from({ length: count }, () => gate.failed(error, 0))
+  await jest.advanceTimersByTimeAsync(1)
+  draining.abort()
+  await Promise.all(failed)
+  expect(lines).toEqual([['a message waits for a dependency; the others continue', { queue: 'queue', error }]])
+})

@@ -62,11 +62,13 @@ export function createDependencyGate(deps: DependencyGateDeps) {
 
   /** Resolves to false if the consumer must pause: the dependencies do not answer, or too many messages wait already. */
   async function waitAlone(error: Unavailable, waits: number): Promise<boolean> {
+    // Decided before the wait: of several that fail together, the first one logs.
+    const isFirst = alone === 0
     alone += 1
     try {
       const isTooMany = alone > concurrency * MAX_WAITING
       if (isPaused() || isTooMany || !(await doDependenciesAnswer()) || isPaused()) return false
-      if (alone === 1) log.warn('a message waits for a dependency; the others continue', { queue, error })
+      if (isFirst) log.warn('a message waits for a dependency; the others continue', { queue, error })
       await backOff(waits)
       return true
     } finally {
