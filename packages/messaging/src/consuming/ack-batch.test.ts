@@ -40,7 +40,7 @@ function given(count: number, { delayMs = 0, prefetch = 1 } = {}) {
 test('one ack covers the messages up to the oldest in flight; later ones get one ack each', () => {
   const { broker, batch, messages } = given(6)
   for (const done of [4, 1, 0, 2, 5]) batch.done(messages[done] ?? message(0))
-  batch.flush()
+  batch.close()
   expect(broker.acks).toEqual([
     { tag: 3, allUpTo: true },
     { tag: 5, allUpTo: false },
@@ -53,14 +53,14 @@ test('a message that was returned holds up no ack of a later one', () => {
   batch.returned(messages[0] ?? message(0))
   broker.outstanding.delete(1)
   for (const done of [1, 2]) batch.done(messages[done] ?? message(0))
-  batch.flush()
+  batch.close()
   expect(broker.acks).toEqual([{ tag: 3, allUpTo: true }])
 })
 
 test('with no message in flight, one ack covers everything', () => {
   const { broker, batch, messages } = given(100)
   for (const each of messages.toReversed()) batch.done(each)
-  batch.flush()
+  batch.close()
   expect(broker.acks).toEqual([{ tag: 100, allUpTo: true }])
   expect(broker.outstanding.size).toBe(0)
 })
@@ -115,42 +115,56 @@ describe('acknowledgements that may wait', () => {
     for (const done of [5, 1, 3, 2]) batch.done(messages[done] ?? message(0))
     jest.advanceTimersByTime(5)
     expect(broker.acked).toEqual([6, 2])
-    batch.flush()
+    batch.close()
     expect(broker.acked).toEqual([6, 2, 4, 3])
   })
-})
 
-test('in any order, exactly the handled messages are acknowledged, each once', () => {
-  const step = fc.record({ at: fc.nat(), what: fc.constantFrom('done', 'done', 'given back', 'taken', 'flush') })
-  fc.assert(
-    fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
-      const broker = new Broker()
-      const batch = createAckBatch(broker.channel(), 10, 0)
-      const inFlight: Message[] = []
-      const done: number[] = []
-      let tags = 0
-      for (const { at, what } of steps) {
-        if (what === 'flush') batch.flush()
-        else if (what === 'taken' || inFlight.length === 0) {
-          tags += 1
-          broker.outstanding.add(tags)
-          inFlight.push(message(tags))
-          batch.taken(message(tags))
-        } else {
-          const [chosen = message(0)] = inFlight.splice(at % inFlight.length, 1)
-          const { deliveryTag } = chosen.fields
-          if (what === 'done') {
-            done.push(deliveryTag)
-            batch.done(chosen)
+  test('once closed, it sends no ack, which might cover a message that was never returned', () => {
+    const { broker, batch, messages } = given(4, { delayMs: 100, prefetch: 16 })
+    for (const done of [0, 2]) batch.done(messages[done] ?? message(0))
+    batch.close()
+    batch.returned(messages[1] ?? message(0))
+    batch.done(messages[3] ?? message(0))
+    jest.advanceTimersByTime(1_000)
+    batch.close()
+    expect(broker.acked).toEqual([1, 3])
+  })
+
+  test('in any order, exactly the handled messages are acknowledged, each once', () => {
+    const step = fc.record({
+      at: fc.nat(),
+      what: fc.constantFrom('done', 'done', 'given back', 'taken', 'time passes'),
+    })
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+        const broker = new Broker()
+        const batch = createAckBatch(broker.channel(), 10, 0)
+        const inFlight: Message[] = []
+        const done: number[] = []
+        let tags = 0
+        for (const { at, what } of steps) {
+          if (what === 'time passes') jest.advanceTimersByTime(200)
+          else if (what === 'taken' || inFlight.length === 0) {
+            tags += 1
+            broker.outstanding.add(tags)
+            inFlight.push(message(tags))
+            batch.taken(message(tags))
           } else {
-            batch.returned(chosen)
-            broker.outstanding.delete(deliveryTag)
+            const [chosen = message(0)] = inFlight.splice(at % inFlight.length, 1)
+            const { deliveryTag } = chosen.fields
+            if (what === 'done') {
+              done.push(deliveryTag)
+              batch.done(chosen)
+            } else {
+              batch.returned(chosen)
+              broker.outstanding.delete(deliveryTag)
+            }
           }
         }
-      }
-      batch.flush()
-      expect(new Set(broker.acked)).toEqual(new Set(done))
-      expect(broker.acked).toHaveLength(done.length)
-    }),
-  )
+        batch.close()
+        expect(new Set(broker.acked)).toEqual(new Set(done))
+        expect(broker.acked).toHaveLength(done.length)
+      }),
+    )
+  })
 })

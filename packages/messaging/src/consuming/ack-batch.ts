@@ -33,6 +33,7 @@ export function createAckBatch(channel: Channel, prefetch: number, delayMs: numb
   /** Since the last acks were sent. */
   let gathered = 0
   let isWaiting = false
+  let isClosed = false
   let gathering: NodeJS.Timeout | undefined
   let delaying: NodeJS.Timeout | undefined
 
@@ -68,6 +69,7 @@ export function createAckBatch(channel: Channel, prefetch: number, delayMs: numb
     /** Must be called for each message before `done` or `returned`. */
     taken: ({ fields }: Message): void => void inFlight.add(fields.deliveryTag),
     done(message: Message): void {
+      if (isClosed) return
       inFlight.delete(message.fields.deliveryTag)
       ended.push({ message, doneAt: performance.now() })
       gathered += 1
@@ -84,8 +86,14 @@ export function createAckBatch(channel: Channel, prefetch: number, delayMs: numb
     },
     /** The caller nacks or rejects the message afterwards. */
     returned: ({ fields }: Message): void => void inFlight.delete(fields.deliveryTag),
-    /** Sends all acks now; call it before closing the channel. */
-    flush: (): void => send(0),
+    /**
+     * Sends all acks and clears the timers, so that no ack follows. On a closed channel `returned` has no nack after it, and a
+     * later `multiple` ack would cover that message.
+     */
+    close(): void {
+      isClosed = true
+      send(0)
+    },
   }
 }
 

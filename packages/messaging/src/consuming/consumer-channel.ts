@@ -78,8 +78,10 @@ export class ConsumerChannel {
     return this.#isRetired
   }
 
+  /** Sends the acknowledgements so far. The channel then sends neither acknowledgements nor returns. */
   retire(): void {
     this.#isRetired = true
+    this.#acks.close()
   }
 
   async subscribe(tag: string): Promise<void> {
@@ -161,14 +163,12 @@ export class ConsumerChannel {
 
   /** Closes the channel before its connection, so that the broker reads the last acknowledgements. */
   async close(): Promise<void> {
-    this.#acks.flush()
     this.retire()
     await closeInTime(this.#channel).catch(() => {})
   }
 
   /** Gives the channel up, but not its connection. The broker redelivers the unacknowledged messages once it closes it. */
   async abandon(): Promise<void> {
-    this.#acks.flush()
     this.retire()
     const { queue, answerMs } = this.#options
     await answerWithin(
