@@ -339,6 +339,24 @@ test('a node that stays connected but stores nothing is replaced by the next', a
   await other.close()
 })
 
+test('a queue that stays full fails no other publish', async () => {
+  const topology = serviceTopology([])
+  const full = { ...topology.queues[Queue.deliveryBacklog], 'x-max-length': 1 }
+  const broker = await open({
+    topology: { ...topology, queues: { ...topology.queues, [Queue.deliveryBacklog]: full } },
+    stuckAfterMs: 300,
+  })
+  const refused = new Set<string>()
+  for (const end = performance.now() + 2_000; performance.now() < end; ) {
+    await Promise.all([
+      broker.publishDelivery(sampleDelivery()),
+      broker.publishBacklogged(sampleDelivery()).catch((error: Error) => refused.add(error.message)),
+    ])
+  }
+  expect([...refused]).toEqual(['RabbitMQ rejected the message'])
+  expect(log.count('closing a failed RabbitMQ connection')).toBe(0)
+})
+
 describe('connecting', () => {
   test('opening waits for an unreachable broker, and logs it', async () => {
     proxy.refuse()

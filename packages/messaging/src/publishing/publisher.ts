@@ -1,7 +1,7 @@
 import { type Deadline, startDeadline } from '@switchhook/runtime'
 import { type ConfirmChannel, IllegalOperationError } from 'amqplib'
 import type { BrokerMeter } from '../broker-meter.ts'
-import { type Session, toError } from '../link/session.ts'
+import { closeInTime, type Session, toError } from '../link/session.ts'
 import { NotStored, type OutgoingMessage, type Route } from '../message/message.ts'
 import { createEventCopies } from './publish-event.ts'
 
@@ -11,14 +11,17 @@ export interface PublisherOptions {
   /** Called when the broker returns a message because no queue accepts it. */
   readonly returned?: (route: Route) => void
   readonly confirmTimeoutMs?: number
-  /** A route on which no message was stored for this long costs the connection: the link then tries another node. */
+  /**
+   * A route on which no message was stored for this long costs the channel. If the broker stored nothing on other routes
+   * either, it costs the connection: the link then tries another node.
+   */
   readonly stuckAfterMs?: number
   readonly meter?: Pick<BrokerMeter, 'confirmed' | 'failed'> | undefined
 }
 
 /** The time limit of a publish, from sending to its confirm. */
 export const CONFIRM_TIMEOUT_MS = 10_000
-/** A node without a majority keeps its connections and confirms nothing. After a failover, some channels refused all. */
+/** A node without a majority keeps its connections and confirms nothing. After a failover, some channels refused a queue's messages. */
 const STUCK_AFTER_MS = 30_000
 /** In an alarm, the broker still confirms the messages that it had already read. It reads the others after the alarm. */
 const CONFIRM_IN_ALARM_MS = 1_000
@@ -44,15 +47,17 @@ export function createPublisher({
 }: PublisherOptions) {
   /** In the order of sending. */
   const inFlight = new Set<Pending>()
-  /** By route: since when every publish has failed. */
-  const failingSince = new Map<string, number>()
+  /** By route: since when every publish has failed, and the value of `stored` at that time. */
+  const failing = new Map<string, { readonly since: number; readonly stored: number }>()
   const copies = createEventCopies(
     () => meter?.failed('copy'),
     (copy, timeoutMs) => send(copy, timeoutMs, true),
   )
   let current: ConfirmChannel | undefined
+  let attached: Session | undefined
+  /** Messages that the broker has confirmed on this connection. */
+  let stored = 0
   let isBlocked = false
-  let giveUp: Session['fail'] | undefined
 
   /** @param timeoutMs from sending to the confirm. @throws NotStored immediately if nothing is sent */
   function send(message: OutgoingMessage, timeoutMs: number, isCopy: boolean): Promise<void> {
@@ -63,7 +68,7 @@ export function createPublisher({
     return new Promise((resolve, reject) => {
       const deadline = startDeadline(timeoutMs, () => {
         if (!land(pending)) return
-        noteFailure(pending)
+        noteFailure(pending, false)
         reject(new NotStored('timeout', `no confirm within ${timeoutMs} ms`))
       })
       const { messageId } = properties
@@ -76,10 +81,12 @@ export function createPublisher({
         channel.publish(exchange, routingKey, content, options, (error: unknown) => {
           land(pending)
           if (error) {
-            noteFailure(pending)
-            return reject(unconfirmed(toError(error)))
+            const notStored = unconfirmed(toError(error))
+            noteFailure(pending, notStored.reason === 'refused')
+            return reject(notStored)
           }
-          if (failingSince.size > 0) failingSince.delete(`${exchange} ${routingKey}`)
+          stored += 1
+          if (failing.size > 0) failing.delete(`${exchange} ${routingKey}`)
           if (pending.wasReturned) reject(new NotStored('unroutable', `no queue accepts ${routingKey} on ${exchange}`))
           else resolve()
         })
@@ -96,15 +103,37 @@ export function createPublisher({
     return inFlight.delete(pending)
   }
 
-  /** Copies, and failures on a replaced channel or during an alarm, do not count. */
-  function noteFailure({ exchange, routingKey, channel, isCopy }: Pending): void {
-    if (isCopy || current !== channel || isBlocked) return
+  /**
+   * Copies, and failures on a replaced channel or during an alarm, do not count.
+   * @param isRefusal an answer of the broker, for example because the queue is full. After it, any earlier confirm shows that
+   *   the connection works.
+   */
+  function noteFailure({ exchange, routingKey, channel, isCopy }: Pending, isRefusal: boolean): void {
+    if (isCopy || current !== channel || isBlocked || attached === undefined) return
     const route = `${exchange} ${routingKey}`
-    const since = failingSince.get(route)
-    if (since === undefined) failingSince.set(route, performance.now())
-    else if (performance.now() - since > stuckAfterMs) {
-      giveUp?.(new Error(`no message was stored under ${routingKey} for ${stuckAfterMs} ms`))
+    const first = failing.get(route)
+    if (first === undefined) failing.set(route, { since: performance.now(), stored })
+    else if (performance.now() - first.since > stuckAfterMs) {
+      if (stored > (isRefusal ? 0 : first.stored)) void replaceChannel(attached, channel)
+      else attached.fail(new Error(`no message was stored under ${routingKey} for ${stuckAfterMs} ms`))
     }
+  }
+
+  /** The former channel stays open until the deadlines of its messages. */
+  async function replaceChannel(session: Session, former: ConfirmChannel): Promise<void> {
+    failing.clear()
+    await openChannel(session).catch((error: unknown) => session.fail(toError(error)))
+    startDeadline(confirmTimeoutMs, () => void closeInTime(former).catch(() => {}))
+  }
+
+  async function openChannel(session: Session): Promise<void> {
+    const channel = await session.model.createConfirmChannel()
+    channel.on('error', session.fail)
+    channel.on('close', () => {
+      if (current === channel) current = undefined
+    })
+    channel.on('return', ({ fields, properties }) => markReturned({ ...fields, messageId: properties.messageId }))
+    if (attached === session) current = channel
   }
 
   /** RabbitMQ returns a message before it confirms it, and identifies it only by route and message id. */
@@ -137,20 +166,16 @@ export function createPublisher({
 
   return {
     /** Part of a connection's set-up: later publishes use this connection. */
-    async attach({ model, fail }: Session): Promise<void> {
+    async attach(session: Session): Promise<void> {
+      attached = session
+      current = undefined
       isBlocked = false
-      failingSince.clear()
+      stored = 0
+      failing.clear()
       copies.connected()
-      const channel = await model.createConfirmChannel()
-      channel.on('error', fail)
-      channel.on('close', () => {
-        if (current === channel) current = undefined
-      })
-      channel.on('return', ({ fields, properties }) => markReturned({ ...fields, messageId: properties.messageId }))
-      model.on('blocked', () => setBlocked(true))
-      model.on('unblocked', () => setBlocked(false))
-      current = channel
-      giveUp = fail
+      await openChannel(session)
+      session.model.on('blocked', () => setBlocked(true))
+      session.model.on('unblocked', () => setBlocked(false))
     },
     /**
      * RabbitMQ has a memory or disk alarm and reads nothing from this connection. It notifies only connections that publish,

@@ -1,0 +1,98 @@
+import { EventEmitter } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ChannelModel } from 'amqplib'
+import { createPublisher } from './publisher.ts'
+
+describe('a route on which nothing is stored', () => {
+  type Answer = (confirm: (error?: Error) => void) => void
+  const stores: Answer = (confirm) => confirm()
+  const refuses: Answer = (confirm) => confirm(new Error('message nacked'))
+  const isSilent: Answer = () => {}
+
+  /** @param answerOn the broker's answer to the messages of each route, by the number of the channel */
+  async function aPublisher(answerOn: (routingKey: string, channel: number) => Answer) {
+    const failures: string[] = []
+    const closed: number[] = []
+    let channels = 0
+    const createConfirmChannel = async () => {
+      const number = ++channels
+      return Object.assign(new EventEmitter(), {
+        publish: (_: string, routingKey: string, _content: Buffer, _options: object, confirm: () => void) =>
+          answerOn(routingKey, number)(confirm),
+        close: async () => void closed.push(number),
+      })
+    }
+    const model = Object.assign(new EventEmitter(), { createConfirmChannel })
+    const session = {
+      model: model as unknown as ChannelModel,
+      fail: (error: Error) => void failures.push(error.message),
+    }
+    const publisher = createPublisher({ changed: () => {}, confirmTimeoutMs: 100, stuckAfterMs: 300 })
+    await publisher.attach(session)
+    const publish = (routingKey: string) =>
+      publisher.publish({ exchange: 'x', routingKey, content: Buffer.from('{}'), properties: {} }).then(
+        () => 'stored',
+        (error: Error) => error.message,
+      )
+    return {
+      failures,
+      closed,
+      channels: () => channels,
+      /** Publishes on each route until `isDone`. Returns the results. */
+      publishUntil: async (isDone: (results: ReadonlySet<string>) => boolean, ...routingKeys: readonly string[]) => {
+        const results = new Set<string>()
+        const end = performance.now() + 10_000
+        while (!isDone(results) && performance.now() < end) {
+          for (const key of routingKeys) void publish(key).then((result) => results.add(`${key}: ${result}`))
+          await sleep(10)
+        }
+        return results
+      },
+    }
+  }
+
+  test.each<[string, Answer]>([
+    ['refuses', refuses],
+    ['does not answer', isSilent],
+  ])('costs only the channel while others are served: the broker %s', async (_case, bad) => {
+    const { publishUntil, failures, channels } = await aPublisher((key) => (key === 'bad' ? bad : stores))
+    const results = await publishUntil(() => channels() > 2 || failures.length > 0, 'bad', 'good')
+    expect([...results].filter((result) => result.startsWith('good'))).toEqual(['good: stored'])
+    expect(failures).toEqual([])
+  })
+
+  test('is served again on another channel, and the former one is closed once its messages are answered', async () => {
+    const { publishUntil, failures, channels, closed } = await aPublisher((key, channel) =>
+      key === 'bad' && channel === 1 ? refuses : stores,
+    )
+    await publishUntil((results) => results.has('bad: stored') || failures.length > 0, 'bad', 'good')
+    expect(closed).toEqual([])
+    await publishUntil(() => closed.length > 0 || failures.length > 0, 'bad', 'good')
+    expect([failures, channels(), closed]).toEqual([[], 2, [1]])
+  })
+
+  test('costs only the channel if the broker stored messages before, and now refuses all', async () => {
+    const { publishUntil, failures, channels } = await aPublisher((key) => (key === 'bad' ? refuses : stores))
+    await publishUntil((results) => results.has('good: stored'), 'good')
+    await publishUntil(() => channels() > 2 || failures.length > 0, 'bad')
+    expect(failures).toEqual([])
+  })
+
+  test.each<[string, Answer]>([
+    ['refuses', refuses],
+    ['does not answer', isSilent],
+  ])('costs the connection if the broker %s every message', async (_case, bad) => {
+    const { publishUntil, failures, channels } = await aPublisher(() => bad)
+    await publishUntil(() => failures.length > 0, 'one', 'two')
+    expect([failures[0], channels()]).toEqual(['no message was stored under one for 300 ms', 1])
+  })
+
+  test('costs the connection if the broker stored messages before, and now answers none', async () => {
+    let answer = stores
+    const { publishUntil, failures, channels } = await aPublisher(() => answer)
+    await publishUntil((results) => results.has('one: stored'), 'one')
+    answer = isSilent
+    await publishUntil(() => failures.length > 0, 'one')
+    expect([failures[0], channels()]).toEqual(['no message was stored under one for 300 ms', 1])
+  })
+})
