@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { parseDelivery, parseEvent, Unavailable } from '@switchhook/contracts'
+import { parseDelivery, parseEvent, Unavailable, Unparsable } from '@switchhook/contracts'
+import { MIN_FRAME_BYTES } from '@switchhook/runtime'
 import {
   eventually,
   openQueueObserver,
@@ -11,6 +12,7 @@ import {
   type TestBroker,
   testBroker,
 } from '@switchhook/testkit'
+import { connect } from 'amqplib'
 import { type Broker, type BrokerOptions, openBroker } from './broker.ts'
 import { openLink } from './link/link.ts'
 import type { IncomingMessage } from './message/message.ts'
@@ -337,6 +339,29 @@ test('a node that stays connected but stores nothing is replaced by the next', a
   other.thaw()
   expect(log.count('closing a failed RabbitMQ connection')).toBeGreaterThan(0)
   await other.close()
+})
+
+test('the largest headers fit into the smallest frames that are accepted', async () => {
+  const broker = await open({ url: `${proxy.url}?frameMax=${MIN_FRAME_BYTES}` })
+  const headers = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`x-${n}`, 'a'.repeat(360)]))
+  await broker.publishRetry(sampleDelivery({ url: `https://client.example/${'u'.repeat(2_000)}`, headers }), 200)
+  const note = '€'.repeat(16_300)
+  const sender = await connect(server.amqpUrl)
+  const channel = await sender.createChannel()
+  channel.sendToQueue(Queue.fanoutEvents, Buffer.from('{}'), { headers: { note } })
+  await broker.consume({
+    queue: Queue.fanoutEvents,
+    parse: () => {
+      throw new Unparsable('not an event')
+    },
+    handle: () => Promise.resolve(),
+    concurrency: 1,
+    recovered: () => Promise.resolve(),
+  })
+  const quarantined = await first(await collect(broker, Queue.quarantine))
+  expect(quarantined.headers['note']).toBe(note)
+  expect(log.count('lost the connection to RabbitMQ')).toBe(0)
+  await sender.close()
 })
 
 test('a queue that stays full fails no other publish', async () => {

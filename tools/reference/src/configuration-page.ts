@@ -31,7 +31,7 @@ White space around a user or a password, such as the line end of a file or a byt
 part of it. Inside, it is one line without control characters. In a URL, user and password are
 percent-encoded; in \`…_USERNAME\`, \`…_PASSWORD\` and \`…_PASSWORD_FILE\` they need no encoding. Each URL
 names a host. \`AMQP_URL\` takes the parameters \`heartbeat\` (in seconds), \`channelMax\` (from 256) and
-\`frameMax\` (from 8192), and \`REDIS_URL\` of a single Redis takes \`family\` (4 or 6). Any other parameter
+\`frameMax\` (from 65536), and \`REDIS_URL\` of a single Redis takes \`family\` (4 or 6). Any other parameter
 stops the start.
 
 \`NODE_TLS_REJECT_UNAUTHORIZED=0\` stops the start in production, and elsewhere if

@@ -182,6 +182,19 @@ describe('RabbitMQ that refuses a connection', () => {
     await model.close()
   })
 
+  test('frames that are too small for the headers of some messages are named', async () => {
+    const url = `${server.amqpUrl}?frameMax=65535`
+    expect(await refusalOf(url)).toEqual({
+      message:
+        'the frames of RabbitMQ are too small for the headers of large messages; raise frame_max in its configuration; retrying',
+      error: 'frame_max is 65535; at least 65536 bytes are needed',
+    })
+    await expect(connectToAny({ url }, 'test')).rejects.toMatchObject({
+      cause: expect.objectContaining({ name: 'FramesTooSmall' }),
+    })
+    await (await connectToAny({ url: `${server.amqpUrl}?frameMax=65536` }, 'test')).close()
+  })
+
   test('a wrong password is a refused login', async () => {
     expect(await refusalOf(asUser(user, 'wrong'))).toEqual({
       message: 'RabbitMQ refuses the login; check user and password in AMQP_URL; retrying',

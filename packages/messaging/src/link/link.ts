@@ -8,6 +8,8 @@ import {
   type BrokerAddress,
   CONNECT_TIMEOUT_MS,
   closeInTime,
+  FramesTooSmall,
+  frameProblem,
   isRefusal,
   type Session,
   toError,
@@ -36,6 +38,9 @@ const REASONS_REMEMBERED = 100
 
 const REFUSED_CERTIFICATE =
   "RabbitMQ's certificate is not accepted; check AMQP_CA_FILE, and that the certificate is for the host in AMQP_URL"
+
+const SMALL_FRAMES =
+  'the frames of RabbitMQ are too small for the headers of large messages; raise frame_max in its configuration; retrying'
 
 const ACCESS_REFUSED = 403
 const NOT_ALLOWED = 530
@@ -91,6 +96,8 @@ export async function openLink({ url, ca, name, log, setUp, changed }: LinkOptio
     candidate = session
     try {
       const tooLate = `the connection was not set up within ${SET_UP_TIMEOUT_MS} ms`
+      const problem = frameProblem(model)
+      if (problem !== undefined) throw problem
       await answerWithin(SET_UP_TIMEOUT_MS, setUp(session), tooLate)
       // amqplib listens for 'close' only after the set-up; an earlier close would never be noticed.
       if (lost !== undefined) throw lost
@@ -128,6 +135,7 @@ export async function openLink({ url, ca, name, log, setUp, changed }: LinkOptio
     if (error instanceof ConnectionRefused) log.error(refusal(error), { connection: name, error })
     else if (isRefusal(error, ACCESS_REFUSED, 406, NOT_ALLOWED))
       log.error('RabbitMQ refuses the set-up; retrying', { connection: name, error })
+    else if (error instanceof FramesTooSmall) log.error(SMALL_FRAMES, { connection: name, error })
     else if (isCertificateError(error)) log.error(REFUSED_CERTIFICATE, { connection: name, error })
     else if (!warned.has(error.message)) {
       warned.set(error.message, true)

@@ -1,5 +1,5 @@
 import { Unavailable } from '@switchhook/contracts'
-import { answerWithin, type ServerAddress } from '@switchhook/runtime'
+import { answerWithin, MIN_FRAME_BYTES, type ServerAddress } from '@switchhook/runtime'
 import type { Channel, ChannelModel } from 'amqplib'
 import { connect, toConnectOptions } from './connect.ts'
 
@@ -35,12 +35,27 @@ export async function connectToAny(
         ...verifiedBy(ca),
       })
       model.on('error', () => {}) // The pending calls reject.
-      return model
+      const problem = frameProblem(model)
+      if (problem === undefined) return model
+      cause = problem
+      await closeInTime(model).catch(() => {})
     } catch (error) {
       cause = error
     }
   }
   throw new Unavailable('rabbitmq', 'RabbitMQ cannot be reached', { cause })
+}
+
+/** RabbitMQ, or `frameMax` in the URL, limits frames to less than the headers of some messages need. */
+export class FramesTooSmall extends Error {
+  override readonly name = 'FramesTooSmall'
+}
+
+/** Undefined: any message of ours fits. A message whose headers do not would cost the connection, again at each retry. */
+export function frameProblem({ connection }: ChannelModel): FramesTooSmall | undefined {
+  const { frameMax } = connection as unknown as { readonly frameMax: number }
+  if (frameMax >= MIN_FRAME_BYTES) return undefined
+  return new FramesTooSmall(`frame_max is ${frameMax}; at least ${MIN_FRAME_BYTES} bytes are needed`)
 }
 
 /** Closes a connection or a channel. @throws Error if the broker does not confirm it in time */

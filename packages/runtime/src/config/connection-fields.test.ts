@@ -98,7 +98,7 @@ test.each<[string, RegExp]>([
   ['amqp://h?heartbeat=abc', /AMQP_URL has a value of the parameter heartbeat that does not work/],
   ['amqp://h?heartbeat=-1', /heartbeat/],
   ['amqp://a?heartbeat=5,amqp://b?heartbeat=', /heartbeat/],
-  ['amqp://h?frameMax=100', /frameMax/],
+  ['amqp://h?frameMax=65535', /frameMax/],
   ['amqp://h?channelMax=abc', /channelMax/],
   ['amqp://h?channelMax=10', /channelMax/],
   [
@@ -114,13 +114,15 @@ test.each<[string, RegExp]>([
   expect(() => load({ [name]: url })).not.toThrow(/ret@/)
 })
 
-test.each(['amqp://h?heartbeat=30&frameMax=0&channelMax=0', 'redis://h/0?family=6', 'amqps://u%40:p%23@h/v%2Fh'])(
-  '%s is taken as it is',
-  (url) => {
-    const name = url.startsWith('amqp') ? 'AMQP_URL' : 'REDIS_URL'
-    expect(load({ [name]: url })[name]).toEqual([url])
-  },
-)
+test.each([
+  'amqp://h?heartbeat=30&frameMax=0&channelMax=0',
+  'amqp://h?frameMax=65536',
+  'redis://h/0?family=6',
+  'amqps://u%40:p%23@h/v%2Fh',
+])('%s is taken as it is', (url) => {
+  const name = url.startsWith('amqp') ? 'AMQP_URL' : 'REDIS_URL'
+  expect(load({ [name]: url })[name]).toEqual([url])
+})
 
 test.each<[number, Record<string, string>]>([
   [1, { AMQP_URL: 'amqp://a' }],

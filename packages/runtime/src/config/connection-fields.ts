@@ -108,13 +108,20 @@ const isNumberWithin =
 
 const MAX_UINT16 = 65_535
 
+/**
+ * The least that RabbitMQ must accept in a frame, which holds all headers of a message: RabbitMQ closes the connection on a larger
+ * one. The largest are of the quarantine: 16,384 characters of a sender's headers (48 KiB), then the other properties and our
+ * own headers. Those of a delivery reach 11 KiB. RabbitMQ's default is 128 KiB.
+ */
+export const MIN_FRAME_BYTES = 65_536
+
 const AMQP_PARAMETERS: Parameters = {
   // In seconds.
   heartbeat: isNumberWithin([0, MAX_UINT16]),
   // A worker consumes each of its queues by a channel of its own: 150 with the most shards. 0: RabbitMQ's limit.
   channelMax: isNumberWithin([0, 0], [256, MAX_UINT16]),
-  // 8 KiB is the least that RabbitMQ 4 takes; 0: no limit.
-  frameMax: isNumberWithin([0, 0], [8_192, 2 ** 32 - 1]),
+  // 0: RabbitMQ's limit.
+  frameMax: isNumberWithin([0, 0], [MIN_FRAME_BYTES, 2 ** 32 - 1]),
 }
 
 /** Of a single Redis: which addresses of its name are used. */
