@@ -102,6 +102,7 @@ export async function openBroker({
     consumersPaused: () => [...consumers].filter((consumer) => consumer.isPaused()).length,
     messagesInFlight: () => [...consumers].reduce((sum, consumer) => sum + consumer.inFlight(), 0),
   })
+  const received = (): number => [...consumers].reduce((sum, consumer) => sum + consumer.received(), 0)
   const publisher = createPublisher({ ...confirms, changed, returned, meter })
   const address: BrokerAddress = { url, ...(ca !== undefined && { ca }) }
   const open = (purpose: string, attach: (session: Session) => Promise<void>): Promise<Link> =>
@@ -117,8 +118,9 @@ export async function openBroker({
       },
     })
   const publishing = await open('publish', (session) => publisher.attach(session))
+  // The set-up does not wait for the consumers: a queue that does not answer would use up its time.
   const consuming = await open('consume', async (session) => {
-    for (const consumer of consumers) await consumer.attach(session)
+    for (const consumer of consumers) void attachTo(session, consumer)
   })
   links.push(publishing, consuming)
   const checking = setInterval(() => {
@@ -184,6 +186,7 @@ export async function openBroker({
         name,
         publish: (message) => publisher.publish(message),
         brokerReady: ready,
+        received,
         meter,
         timing,
       })
@@ -222,14 +225,21 @@ export async function openBroker({
       })
   }
 
-  /** If the connection is lost meanwhile, the set-up of the next one attaches every consumer. */
   async function attachNow(consumer: Attachable): Promise<void> {
     await ready()
     const session = consuming.session()
     if (session === undefined) return await attachNow(consumer)
+    await attachTo(session, consumer)
+  }
+
+  /** If the connection is lost meanwhile, the next one attaches every consumer. */
+  async function attachTo(session: Session, consumer: Attachable): Promise<void> {
     await consumer.attach(session).catch((error: unknown) => session.fail(toError(error)))
   }
 }
 
 /** A consumer of any type of message. */
-type Attachable = Pick<QueueConsumer<unknown>, 'attach' | 'check' | 'inFlight' | 'isConsuming' | 'isPaused' | 'stop'>
+type Attachable = Pick<
+  QueueConsumer<unknown>,
+  'attach' | 'check' | 'inFlight' | 'isConsuming' | 'isPaused' | 'received' | 'stop'
+>

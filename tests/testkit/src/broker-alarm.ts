@@ -1,6 +1,4 @@
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
-import type { RabbitmqControl } from '@switchhook/test-servers'
+import { evaluateInBroker } from './evaluate-in-broker.ts'
 
 const SETTERS = {
   memory: 'vm_memory_monitor:set_vm_memory_high_watermark',
@@ -18,13 +16,11 @@ type Kind = keyof typeof SETTERS
  * @returns undefined if the broker was given by AMQP_URL, because its settings must not be changed
  */
 export function brokerAlarm() {
-  const control = process.env['TEST_RABBITMQ_CONTROL']
-  if (control === undefined) return undefined
-  const { command, args, env } = JSON.parse(control) as RabbitmqControl
+  const evaluate = evaluateInBroker()
+  if (evaluate === undefined) return undefined
   const set = async (kind: Kind, limit: string): Promise<void> => {
     // The commands for this return before the alarm has reached the connections. Asking for the alarms waits until it has.
-    const all = [...args, 'eval', `ok = ${SETTERS[kind]}(${limit}), rabbit_alarm:get_alarms().`]
-    await promisify(execFile)(command, all, { env: { ...process.env, ...env } })
+    await evaluate(`ok = ${SETTERS[kind]}(${limit}), rabbit_alarm:get_alarms().`)
   }
   const raised = new Set<Kind>()
   return {

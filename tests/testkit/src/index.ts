@@ -4,6 +4,7 @@ export { type BrokerCluster, type BrokerNode, canGrowQueues, startBrokerCluster 
 export { type CertificateAuthority, makeCertificateAuthority } from './certificates.ts'
 export { collect } from './collect.ts'
 export { controlledReads } from './controlled-reads.ts'
+export { evaluateInBroker } from './evaluate-in-broker.ts'
 export { eventually } from './eventually.ts'
 export { aDelivery, anEvent, aSubscription } from './examples.ts'
 export { type LateListener, startLateListener } from './late-listener.ts'

@@ -33,6 +33,8 @@ export interface ConsumerDeps {
   readonly brokerReady: () => Promise<void>
   /** The first part of the consumer tags, which names the process in RabbitMQ's management pages. */
   readonly name: string
+  /** Messages that all consumers of the process have received. */
+  readonly received: () => number
   readonly timing: ConsumerTiming
   readonly meter?: Pick<BrokerMeter, 'paused' | 'quarantined'> | undefined
 }

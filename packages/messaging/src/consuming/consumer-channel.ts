@@ -176,7 +176,8 @@ export class ConsumerChannel {
       this.#channel.close(),
       `RabbitMQ did not close a channel that consumed ${queue}`,
     ).catch((error: unknown) => {
-      // Otherwise the broker would withhold the messages that it sent on this channel.
+      // Otherwise the broker would withhold the messages that it sent on this channel. If a queue does not answer a consume,
+      // RabbitMQ 4 closes the connection itself after 90 s, and serves none of its consumers in the last 20 s.
       if (error instanceof NotAnswered) this.session.fail(error)
     })
   }

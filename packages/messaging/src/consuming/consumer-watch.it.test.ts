@@ -50,6 +50,7 @@ async function consumeHere(timing = TIMING) {
       log,
       publish: () => Promise.resolve(),
       brokerReady: () => Promise.resolve(),
+      received: () => 0,
       name: 'here',
       timing,
     },

@@ -1,5 +1,5 @@
-import type { Logger } from '@switchhook/runtime'
 import { type Session, toError } from '../link/session.ts'
+import type { ConsumerDeps } from './consume-options.ts'
 import type { ConsumerChannel, Sighting } from './consumer-channel.ts'
 
 /** Consecutive checks that must miss the consumer: a single one may fall into a leader election of the queue. */
@@ -22,17 +22,17 @@ const isServed = (now: Sighting | undefined): boolean => now !== undefined && (n
 const couldTake = ({ ready, hasRoom }: Sighting): boolean => ready > 0 && hasRoom
 
 /** Checks that the broker serves one queue's consumer. */
-export function createConsumerWatch(queue: string, log: Pick<Logger, 'error'>) {
+export function createConsumerWatch(queue: string, { log, received }: Pick<ConsumerDeps, 'log' | 'received'>) {
   let seen: { readonly channel: ConsumerChannel; readonly sighting: Sighting | undefined } | undefined
   let misses = 0
-  /** The connection on which the channel was last replaced. Undefined once a check has found the consumer since. */
-  let replacedOn: Session | undefined
+  /** When the channel was last replaced. Undefined once a check has found the consumer since. */
+  let replaced: { readonly on: Session; readonly received: number } | undefined
   let isChecking = false
 
   function count(problem: string | undefined): boolean {
     if (problem === undefined) {
       misses = 0
-      if (isServed(seen?.sighting)) replacedOn = undefined
+      if (isServed(seen?.sighting)) replaced = undefined
       return false
     }
     misses += 1
@@ -58,12 +58,15 @@ export function createConsumerWatch(queue: string, log: Pick<Logger, 'error'>) {
 
   return {
     /** True from the moment that the channel is replaced until a check finds the consumer. */
-    isMissing: (): boolean => replacedOn !== undefined,
-    /** Notes that the channel is replaced. False: it was replaced on this connection before, and no check found it since. */
+    isMissing: (): boolean => replaced !== undefined,
+    /**
+     * Notes that the channel is replaced. False: it was replaced on this connection before, no check found it since, and no
+     * consumer received a message: a node that is cut off sends none.
+     */
     mayReplace(session: Session): boolean {
       misses = 0
-      if (replacedOn === session) return false
-      replacedOn = session
+      if (replaced?.on === session && replaced.received === received()) return false
+      replaced = { on: session, received: received() }
       return true
     },
     /**

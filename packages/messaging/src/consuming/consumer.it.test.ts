@@ -1,5 +1,6 @@
 import { type PlatformEvent, parseEvent, Unavailable, Unparsable } from '@switchhook/contracts'
 import {
+  evaluateInBroker,
   eventually,
   openQueueObserver,
   type QueueObserver,
@@ -424,4 +425,29 @@ test('a message in flight when the connection is lost is redelivered, and its la
   expect(calls.map(({ redelivered }) => redelivered)).toEqual([false, true, false])
   expect(await left(broker, consumer)).toBe(0)
   expect(log.count('closing a failed RabbitMQ connection')).toBe(0)
+})
+
+const evaluate = evaluateInBroker()
+const testWhenOurs = evaluate === undefined ? test.skip : test
+
+testWhenOurs('queues that do not answer delay no other consumer after a reconnection', async () => {
+  const broker = await open()
+  const queues = [Queue.deliveryDue, Queue.deliveryBacklog, Queue.backlogPackets, Queue.receiverChecks]
+  const processes = queues.map((queue) => `'${new URL(server.amqpUrl).pathname.slice(1)}_${queue}'`)
+  const call = (name: string) => evaluate?.(`[ok = sys:${name}(Queue) || Queue <- [${processes.join(', ')}]].`)
+  // Attached in this order; each of the first four is answered after 10 s at the earliest.
+  for (const queue of queues) await consume(broker, { queue, handle: () => Promise.resolve() })
+  const handled: string[] = []
+  await consume(broker, { handle: async ({ event }) => void handled.push(event.eventId) })
+  await call('suspend')
+  try {
+    proxy.cut()
+    await eventually(() => expect(broker.isReady()).toBe(false))
+    await broker.ready()
+    const event = sampleEvent()
+    await broker.publishEvent(event)
+    await eventually(() => expect(handled).toEqual([event.eventId]))
+  } finally {
+    await call('resume')
+  }
 })

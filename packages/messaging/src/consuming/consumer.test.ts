@@ -66,7 +66,12 @@ afterEach(() => {
   for (const consumer of opened.splice(0)) consumer.stop()
 })
 
-function create(options: Partial<ConsumeOptions<unknown>> = {}, timing = FAST): QueueConsumer<unknown> {
+/** @param received the messages that all consumers have received, at each call */
+function create(
+  options: Partial<ConsumeOptions<unknown>> = {},
+  timing = FAST,
+  received = () => 0,
+): QueueConsumer<unknown> {
   const consumer = new QueueConsumer<unknown>(
     {
       queue: 'q',
@@ -80,6 +85,7 @@ function create(options: Partial<ConsumeOptions<unknown>> = {}, timing = FAST): 
       log,
       publish: () => Promise.resolve(),
       brokerReady: () => Promise.resolve(),
+      received,
       name: 'test',
       timing,
     },
@@ -203,6 +209,15 @@ test.each<[string, Record<string, () => Promise<unknown>>]>([
   for (let n = 0; n < 6; n++) await consumer.check(session)
   expect(session.failures).not.toEqual([])
   expect(count(session, 'open')).toBe(2)
+})
+
+test('the connection is kept while other consumers receive messages, however often the channel is missed', async () => {
+  let received = 0
+  const session = fakeSession({ consume: never })
+  const consumer = create({}, FAST, () => ++received)
+  await consumer.attach(session)
+  for (let n = 0; n < 8; n++) await consumer.check(session)
+  expect([session.failures, count(session, 'open'), count(session, 'close')]).toEqual([[], 5, 4])
 })
 
 test('a cancel that is not answered costs only the channel, and the pause continues on the next one', async () => {

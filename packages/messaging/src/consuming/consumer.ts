@@ -26,6 +26,7 @@ export class QueueConsumer<T> {
   #channel: ConsumerChannel | undefined
   #tags = 0
   #inFlight = 0
+  #received = 0
   /** Set by a drain; resolves once no message is in flight. */
   #idle: PromiseWithResolvers<void> | undefined
   #drained: Promise<void> | undefined
@@ -33,7 +34,7 @@ export class QueueConsumer<T> {
   constructor(options: ConsumeOptions<T>, deps: ConsumerDeps) {
     this.#options = options
     this.#deps = deps
-    this.#watch = createConsumerWatch(options.queue, deps.log)
+    this.#watch = createConsumerWatch(options.queue, deps)
     this.#gate = createDependencyGate({
       ...options,
       ...deps,
@@ -43,7 +44,7 @@ export class QueueConsumer<T> {
     })
   }
 
-  /** Part of a connection's set-up. Repeated calls for the same session share one result. */
+  /** Repeated calls for the same session share one result. */
   attach(session: Session): Promise<void> {
     if (this.#attached?.session === session) return this.#attached.done
     const attached = { session, done: this.#attach(session, (): boolean => this.#attached === attached) }
@@ -70,6 +71,11 @@ export class QueueConsumer<T> {
 
   inFlight(): number {
     return this.#inFlight
+  }
+
+  /** Messages since the process started. */
+  received(): number {
+    return this.#received
   }
 
   isPaused(): boolean {
@@ -104,8 +110,8 @@ export class QueueConsumer<T> {
   }
 
   /**
-   * Replaces the channel alone; the consumers of other queues keep theirs. If the previous replacement did not help, this
-   * node may be cut off from the majority of its cluster, so the link tries the next node.
+   * Replaces the channel alone; the consumers of other queues keep theirs. If the previous replacement did not help and no
+   * other consumer receives messages, this node may be cut off from the majority of its cluster, so the link tries the next.
    */
   async #reopen(session: Session): Promise<void> {
     if (this.#draining.signal.aborted) return
@@ -147,6 +153,7 @@ export class QueueConsumer<T> {
 
   async #take(message: ConsumeMessage, channel: ConsumerChannel): Promise<void> {
     this.#inFlight += 1
+    this.#received += 1
     channel.taken(message)
     const fate = await this.#process(message, channel)
     if (fate === 'done') channel.done(message)
