@@ -261,6 +261,7 @@ test('a delivery gets it also while its subscription is crowded', async () => {
   const look = () => new Promise<boolean>((resolve) => looks.push(() => resolve(true)))
   const { due, inFlight, aside, of } = aWorld(2, { look })
   const [, , third] = [1, 2, 3].map(() => due(deliveryTo(slow)))
+  await idle()
   for (const found of looks.splice(0)) found()
   await third
   void due(deliveryTo(slow))

@@ -615,17 +615,65 @@ describe('deliver', () => {
     })
   })
 
-  test('a delivery that another worker settled meanwhile is not settled again', async () => {
+  /** Delivers once while a step fails, and once more after the slot has been settled. */
+  async function deliverSettledMeanwhile(outcome: Outcome, failing: 'settle' | 'publishRetry', noticeFails = 0) {
     let isSettled = false
-    const { deliver, steps } = aWorld(ok, {
+    const { deliver, steps } = aWorld(outcome, {
       isSettled: async () => isSettled,
-      settle: gone,
+      settle: async () => (isSettled ? { kind: 'already' } : gone()),
+      publishRetry: async () => {
+        if (failing === 'publishRetry') await gone()
+        steps.push('wait')
+      },
+      noticeParked: async () => {
+        if (noticeFails-- > 0) await gone()
+        steps.push('notice')
+      },
     })
-    const delivery = aDelivery()
-    await expect(deliver(delivery)).rejects.toThrow('gone')
+    const due = aDelivery()
+    await expect(deliver(due)).rejects.toThrow('gone')
     isSettled = true
-    await deliver(delivery)
-    expect(steps).toEqual(['post https://client.example/hook attempt 1'])
+    for (let failed = noticeFails; failed > 0; failed--) await expect(deliver(due)).rejects.toThrow('gone')
+    await deliver(due)
+    return steps
+  }
+  const POSTED = `${POST} 1`
+
+  test.each<[string, Outcome, 'settle' | 'publishRetry', string[]]>([
+    ['a reply of the ledger was lost', ok, 'settle', [POSTED, 'report acknowledged', 'notice']],
+    [
+      'its retry was confirmed and another worker settled the slot',
+      down,
+      'settle',
+      [POSTED, 'wait', 'report retry', 'notice'],
+    ],
+    [
+      'its retry was not confirmed and another worker settled the slot',
+      down,
+      'publishRetry',
+      [POSTED, 'report retry', 'notice'],
+    ],
+  ])('an attempt is reported once, and not made again, after %s', async (_name, outcome, failing, steps) => {
+    expect(await deliverSettledMeanwhile(outcome, failing)).toEqual(steps)
+    expect(await deliverSettledMeanwhile(outcome, failing, 2)).toEqual(steps)
+  })
+
+  test('a message that was POSTed needs no place among the deliveries of its subscription', async () => {
+    const isolation = anIsolation()
+    let entered = 0
+    const enter: typeof isolation.enter = (...args) => {
+      entered += 1
+      return isolation.enter(...args)
+    }
+    let failures = 1
+    const { deliver } = aWorld(ok, {
+      isolation: { enter },
+      settle: async () => (failures-- > 0 ? gone() : WRITTEN),
+    })
+    const due = aDelivery()
+    await expect(deliver(due)).rejects.toThrow('gone')
+    await deliver(due)
+    expect(entered).toBe(1)
   })
 })
 
@@ -725,10 +773,11 @@ describe('recoverRejected', () => {
   })
 
   test('a question that cannot be stored is asked again without another POST', async () => {
-    const { deliver, steps } = aRecovering(ok, 'noted', { isSettled: async () => steps.length > 1 }, 1)
+    const settle = async () => (steps.length > 1 ? ({ kind: 'already' } as const) : WRITTEN)
+    const { deliver, steps } = aRecovering(ok, 'noted', { settle }, 1)
     const due = aDelivery()
     await expect(deliver(due)).rejects.toThrow('gone')
     await deliver(due)
-    expect(steps).toEqual([expect.stringContaining('post'), 'settle slot 0 acknowledged', 'report acknowledged', 'ask'])
+    expect(steps).toEqual([expect.stringContaining('post'), 'report acknowledged', 'ask'])
   })
 })

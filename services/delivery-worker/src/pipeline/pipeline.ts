@@ -1,10 +1,10 @@
-import { type Delivery, messageIdentityOf, type ScheduleOf } from '@switchhook/contracts'
-import { MAX_UNACKED_MS } from '@switchhook/messaging'
+import type { Delivery, ScheduleOf } from '@switchhook/contracts'
 import type { Breaker } from '../endpoint/breaker.ts'
 import type { Isolation, Source } from '../endpoint/isolation.ts'
 import { decide, decisionOnReceived } from '../policy/decide.ts'
-import type { At, Made, Progress, Result } from './progress.ts'
-import { attempt, giveUpProbe, isFresh, type Kept, look, needOf, type StepDeps, secure, settle } from './steps.ts'
+import { type Copy, createCopies, type Kept } from './copies.ts'
+import type { At, Made, Result } from './progress.ts'
+import { attempt, giveUpProbe, isFresh, look, needOf, type StepDeps, secure, settle } from './steps.ts'
 
 /**
  * Called after a slot is settled and before its message is acknowledged: a notice, the note of a rejection, what is held beyond
@@ -41,6 +41,8 @@ export function createPipeline(deps: PipelineDeps) {
   const copies = createCopies(deps.nowMs)
   /** Results whose outcome the breaker has. */
   const noted = new WeakSet<Result>()
+  /** Results that the listener has. */
+  const reported = new WeakSet<Result>()
 
   /**
    * Reports the outcome of a POST to the circuit breaker, once. A failure is dropped, because a delivery must not be repeated
@@ -54,11 +56,18 @@ export function createPipeline(deps: PipelineDeps) {
     } catch {}
   }
 
-  async function deliverAlone(due: Delivery, source: Source, at: At<'due'> | Kept, keep: Keep): Promise<void> {
+  /** Reports an attempt, or the reason against one, once: the message can come back after its slot was settled. */
+  function report({ result, decision }: At<'decided' | 'secured'>): void {
+    if (reported.has(result)) return
+    reported.add(result)
+    deps.listener.concluded(result.delivery, result.attempt, decision, result.outcome)
+  }
+
+  async function deliverDue(due: Delivery, source: Source, copy: Copy): Promise<void> {
     const isolated = deps.isolation.enter(due, source)
     try {
       // Before the wait for a turn, so that a delivery that needs none is not delayed.
-      let looked = await look(deps, at)
+      let looked = await look(deps, due)
       const need = needOf(looked)
       if (isolated.movesToLane(need)) {
         await giveUpProbe(deps, looked)
@@ -66,24 +75,48 @@ export function createPipeline(deps: PipelineDeps) {
       }
       if (isolated.needsTurn(need)) {
         if (!(await isolated.takeTurn())) return await isolated.moveToLane()
-        if (!isFresh(deps, looked)) looked = await look(deps, at)
+        if (!isFresh(deps, looked)) looked = await look(deps, due)
       }
-      await conclude(looked.kind === 'admitted' ? await attempt(deps, looked, isolated) : looked, keep)
+      await conclude(looked.kind === 'admitted' ? await attempt(deps, looked, isolated) : looked, copy)
     } finally {
       isolated.leave()
     }
   }
 
-  async function conclude(from: Pending, keep: Keep = () => {}): Promise<void> {
-    const reported = 'result' in from ? noteOutcome(from.result) : undefined
+  /** Publishes no further retry if another worker has settled the slot meanwhile. `settle` finds that out by itself. */
+  async function recheck(kept: Kept): Promise<Kept | At<'settled'>> {
+    const { result } = kept
+    // Asked with the attempt counted: a withdrawal by another worker does not settle a delivery that has been POSTed.
+    if (kept.kind === 'secured' || !(await deps.deliveries.isSettled(result.delivery))) return kept
+    report(kept)
+    return { kind: 'settled', delivery: result.delivery, rejected: result.before?.rejected, result }
+  }
+
+  async function conclude(from: Pending, copy?: Copy): Promise<void> {
+    const noting = 'result' in from ? noteOutcome(from.result) : undefined
     try {
       let at: Pending | At<'noticed'> = from
-      while (at.kind !== 'noticed') {
-        keep(at)
-        at = await next(deps, at)
-      }
+      for (; at.kind !== 'noticed'; at = await next(at)) copy?.reached(at)
+      copy?.reached(at)
     } finally {
-      await reported
+      await noting
+    }
+  }
+
+  async function next(at: Pending): Promise<Pending | At<'noticed'>> {
+    switch (at.kind) {
+      case 'withheld':
+      case 'posted':
+        return decideOn(at, deps.scheduleOf)
+      case 'decided':
+        return await secure(deps, at)
+      case 'secured': {
+        const settled = await settle(deps, at)
+        report(at)
+        return settled
+      }
+      case 'settled':
+        return await notice(deps.afterSettled, at)
     }
   }
 
@@ -92,8 +125,15 @@ export function createPipeline(deps: PipelineDeps) {
      * Takes one due delivery through its slot. Resolves when its message may be acknowledged. Rejects only for failures of our
      * own (the broker or Redis is away, or the process is out of sockets); the message must then come back.
      */
-    deliver: (due: Delivery, source: Source): Promise<void> =>
-      copies.alone(due, (at, keep) => deliverAlone(due, source, at, keep)),
+    deliver: async (due: Delivery, source: Source): Promise<void> => {
+      const copy = await copies.enter(due)
+      try {
+        if (copy.kept === undefined) await deliverDue(due, source, copy)
+        else await conclude(await recheck(copy.kept), copy)
+      } finally {
+        copy.leave()
+      }
+    },
     /** Takes an attempt that a client has made through the steps that follow a POST. */
     conclude: (result: Made): Promise<void> => conclude({ kind: 'posted', result }),
   }
@@ -102,92 +142,12 @@ export function createPipeline(deps: PipelineDeps) {
 /** The values that are past the attempt, made or withheld. */
 type Pending = At<'withheld' | 'posted' | 'decided' | 'secured' | 'settled'>
 
-async function next(deps: PipelineDeps, at: Pending): Promise<Pending | At<'noticed'>> {
-  switch (at.kind) {
-    case 'withheld':
-    case 'posted':
-      return decideOn(at, deps.scheduleOf)
-    case 'decided':
-      return secure(deps, at)
-    case 'secured':
-      return settle(deps, at)
-    case 'settled':
-      return notice(deps.afterSettled, at)
-  }
-}
-
 function decideOn({ result }: At<'withheld' | 'posted'>, scheduleOf: ScheduleOf): At<'decided'> {
   const decided = decide(result.outcome, result.delivery, scheduleOf(result.delivery))
   return { kind: 'decided', result, decision: result.via === 'pull' ? decisionOnReceived(decided) : decided }
 }
 
-async function notice(listeners: readonly AfterSettled[], settled: At<'settled'>): Promise<At<'noticed'>> {
-  await Promise.all(listeners.map((afterSettled) => afterSettled(settled)))
+async function notice(afterSettled: readonly AfterSettled[], settled: At<'settled'>): Promise<At<'noticed'>> {
+  await Promise.all(afterSettled.map((follow) => follow(settled)))
   return { kind: 'noticed' }
 }
-
-/** More than a worker has in flight. Beyond it the oldest results are forgotten; each costs a duplicate POST. */
-const MAX_KEPT = 20_000
-
-/** Gets each value before the step that follows it. */
-type Keep = (at: Progress) => void
-
-type Work = (at: At<'due'> | Kept, keep: Keep) => Promise<void>
-
-/**
- * The copies of a message that this worker handles, by identity: they are handled one after the other, and share the result
- * of a POST that could not be settled.
- * @param nowMs monotonic
- */
-function createCopies(nowMs: () => number) {
-  const running = new Map<string, Promise<void>>()
-  /** Of messages that were POSTed and are not finished. Almost always empty. In the order in which they were kept. */
-  const kept = new Map<string, { readonly last: Kept; readonly keptAtMs: number }>()
-
-  /** Its message returned to the broker long ago. Another worker has it, or has finished it. */
-  const isLapsed = ({ keptAtMs }: { readonly keptAtMs: number }): boolean => nowMs() - keptAtMs > MAX_UNACKED_MS
-
-  function forgetOldest(): void {
-    for (const [key, one] of kept) {
-      if (kept.size <= MAX_KEPT && !isLapsed(one)) return
-      kept.delete(key)
-    }
-  }
-
-  async function handle(key: string, due: Delivery, work: Work): Promise<void> {
-    if (kept.size > 0) forgetOldest()
-    let last = kept.get(key)?.last
-    kept.delete(key)
-    try {
-      await work(last ?? { kind: 'due', delivery: due }, (at) => {
-        if (isKept(at)) last = at
-      })
-    } catch (error) {
-      if (last !== undefined) kept.set(key, { last, keptAtMs: nowMs() })
-      throw error
-    }
-  }
-
-  return {
-    /**
-     * Runs `work` once no other copy of the message is handled here. It then finds what that copy has settled, or goes on from
-     * the last value that the copy could not settle.
-     */
-    async alone(due: Delivery, work: Work): Promise<void> {
-      const key = messageIdentityOf(due)
-      for (let other = running.get(key); other !== undefined; other = running.get(key)) await other
-      const handled = handle(key, due, work)
-      const ended = handled.catch(() => {})
-      running.set(key, ended)
-      try {
-        await handled
-      } finally {
-        running.delete(key)
-      }
-    },
-  }
-}
-
-/** Without a POST nothing is kept, and the message is looked at again. A settled slot is known to the ledger. */
-const isKept = (at: Progress): at is Kept =>
-  (at.kind === 'posted' || at.kind === 'decided' || at.kind === 'secured') && at.result.attempt !== null

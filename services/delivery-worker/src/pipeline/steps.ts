@@ -1,4 +1,4 @@
-import { type Attempt, isLeaseValid, newToken } from '@switchhook/contracts'
+import { type Attempt, type Delivery, isLeaseValid, newToken } from '@switchhook/contracts'
 import type { Broker } from '@switchhook/messaging'
 import type { DeliveryStore, Settlement } from '@switchhook/store'
 import type { Clocks } from '../clocks.ts'
@@ -23,26 +23,15 @@ export interface StepDeps extends Clocks {
   readonly broker: Pick<Broker, 'publishRetry'>
 }
 
-export type Looked = At<'admitted' | 'withheld' | 'settled'> | Kept
-
-/** What a worker keeps of a message that it could not settle. */
-export type Kept = At<'posted' | 'decided' | 'secured'>
+export type Looked = At<'admitted' | 'withheld' | 'settled'>
 
 /**
- * Reads the ledger, the subscription and the circuit breaker, all in one round trip. Sends nothing. For a delivery that this
- * worker has POSTed, it only asks whether another one has settled the slot meanwhile.
+ * Reads the ledger, the subscription and the circuit breaker, all in one round trip. Sends nothing.
  */
 export async function look(
   { deliveries, admit, breaker }: Pick<StepDeps, 'deliveries' | 'admit' | 'breaker'>,
-  at: At<'due'> | Kept,
+  due: Delivery,
 ): Promise<Looked> {
-  if (at.kind !== 'due') {
-    const { result } = at
-    // Asked with the attempt counted: a withdrawal by another worker does not settle a delivery that has been POSTed.
-    if (!(await deliveries.isSettled(result.delivery))) return at
-    return { kind: 'settled', delivery: result.delivery, rejected: result.before?.rejected, result }
-  }
-  const { delivery: due } = at
   const [isSettled, { admission, health, rejected, ...lease }] = await Promise.all([
     deliveries.isSettled(due),
     admit(due),
@@ -159,15 +148,13 @@ async function settlementOf(
   }
 }
 
-/** Writes the ledger entry of the slot and the attempt, and reports the attempt, also if the slot was settled already. */
+/** Writes the ledger entry of the slot and the attempt, unless a copy was settled meanwhile. */
 export async function settle(
-  { deliveries, listener }: Pick<StepDeps, 'deliveries' | 'listener'>,
-  at: At<'secured'>,
+  { deliveries }: Pick<StepDeps, 'deliveries'>,
+  { result, decision, settlement }: At<'secured'>,
 ): Promise<At<'settled'>> {
-  const { result, decision, settlement } = at
-  const { delivery, attempt, outcome, before } = result
+  const { delivery, attempt, before } = result
   const { kind, excess = [] } = await deliveries.settle(delivery, attempt, settlement)
-  listener.concluded(delivery, attempt, decision, outcome)
   const written = kind === 'written' && { written: { decision, excess } }
   return { kind: 'settled', delivery, rejected: before?.rejected, result, ...written }
 }
