@@ -56,8 +56,10 @@ export function createIntake(deps: IntakeDeps) {
   const { shares, direct, backlog, handle, firstAttempts, backlogged, broker, areDeliveriesLate, deferred } = deps
   const packer = createPacker<SingleEvent>({ ...BACKLOG_PACKET, publish: broker.publishEventPacket })
 
-  const publish = (delivery: Delivery): Promise<void> =>
-    (shares.charge(delivery.tenant, 1) ? backlogged : firstAttempts).publish(delivery)
+  function publish(delivery: Delivery): Promise<void> {
+    shares.charge(delivery.tenant, 1)
+    return (shares.givesWay(delivery.tenant) ? backlogged : firstAttempts).publish(delivery)
+  }
 
   /** Resolves to false if the event did not get a turn. */
   async function handleInTurn(event: PlatformEvent, line: Line): Promise<boolean> {
@@ -70,11 +72,14 @@ export function createIntake(deps: IntakeDeps) {
     }
   }
 
-  async function pack({ event, content }: ReceivedEvent, n: number): Promise<void> {
+  async function pack({ event, content }: ReceivedEvent, n: number): Promise<true> {
     const { tenant, eventType, traceparent } = event
+    // Events that stay unacknowledged for long keep RabbitMQ from taking one acknowledgement for many.
+    direct.endWaitsOf(tenant)
     const single = { content, eventType, ...(traceparent !== undefined && { traceparent }) }
-    await packer.add(single, content.length, n).finally(() => shares.packed(tenant))
+    await packer.add(single, content.length, n)
     deferred()
+    return true
   }
 
   async function take(received: ReceivedEvent): Promise<void> {
@@ -84,14 +89,11 @@ export function createIntake(deps: IntakeDeps) {
       if (await handleInTurn(event, ALONE)) return
       throw new Error('an event that must be handled alone got no turn')
     }
-    const n = shares.route(tenant, areDeliveriesLate())
-    if (n !== undefined) {
-      // Events that stay unacknowledged for long keep RabbitMQ from taking one acknowledgement for many.
-      direct.endWaitsOf(tenant)
-      return await pack(received, n)
+    // The wait for a turn ends without one when the tenant is deferred. The next route then leads to its backlog.
+    for (let isTaken = false; !isTaken; ) {
+      const { backlog: n, end } = shares.route(tenant, areDeliveriesLate())
+      isTaken = await (n === undefined ? handleInTurn(event, tenant) : pack(received, n)).finally(end)
     }
-    const isHandled = await handleInTurn(event, tenant).finally(() => shares.finished(tenant))
-    if (!isHandled) await take(received)
   }
 
   return {

@@ -1,44 +1,52 @@
 import { TenantShares } from './tenant-shares.ts'
 
-/** Resolves to the number of events that were routed directly before the first that was not. */
-function fill(shares: TenantShares, tenant: string, events: number): number {
-  let direct = 0
-  for (let n = 0; n < events; n++) if (shares.route(tenant, false) === undefined) direct += 1
-  return direct
+const routeAll = (shares: TenantShares, tenant: string, events: number) =>
+  Array.from({ length: events }, () => shares.route(tenant, false))
+
+/** Returns the number of events that were routed directly. */
+const fill = (shares: TenantShares, tenant: string, events: number): number =>
+  routeAll(shares, tenant, events).filter(({ backlog }) => backlog === undefined).length
+
+const backlogFor = (shares: TenantShares, tenant: string | null, areDeliveriesLate = false): number | undefined =>
+  shares.route(tenant, areDeliveriesLate).backlog
+
+function chargeAndAsk(shares: TenantShares, tenant: string): boolean {
+  shares.charge(tenant, 1)
+  return shares.givesWay(tenant)
 }
 
 test('a tenant has 30 events in progress; the others go to its backlog', () => {
   const shares = new TenantShares()
   expect(fill(shares, 'burst', 100)).toBe(30)
-  expect(shares.route('other', false)).toBeUndefined()
+  expect(backlogFor(shares, 'other')).toBeUndefined()
   expect([...shares.backlogs()]).toHaveLength(1)
   expect(shares.deferredTenants()).toBe(1)
 })
 
 test('deliveries beyond the first 200 of a tenant that made over a tenth of the recent ones give way, those of others do not', () => {
   const shares = new TenantShares()
-  expect(Array.from({ length: 201 }, () => shares.charge('burst', 1)).lastIndexOf(false)).toBe(199)
-  expect(shares.charge('small', 1)).toBe(false)
+  expect(Array.from({ length: 201 }, () => chargeAndAsk(shares, 'burst')).lastIndexOf(false)).toBe(199)
+  expect(chargeAndAsk(shares, 'small')).toBe(false)
   for (let n = 0; n < 10; n++) shares.charge(`tenant-${n}`, 190)
-  expect(shares.charge('burst', 1)).toBe(false)
+  expect(chargeAndAsk(shares, 'burst')).toBe(false)
   shares.charge('burst', 100)
-  expect(shares.charge('burst', 1)).toBe(true)
+  expect(chargeAndAsk(shares, 'burst')).toBe(true)
 })
 
 test('many tenants that are equally busy are handled directly, and one that is busier than they are is deferred', () => {
   const shares = new TenantShares()
-  for (let n = 0; n < 40 * 50; n++) expect(shares.route(`tenant-${n % 50}`, false)).toBeUndefined()
+  for (let n = 0; n < 40 * 50; n++) expect(backlogFor(shares, `tenant-${n % 50}`)).toBeUndefined()
   expect(fill(shares, 'burst', 1_000)).toBeLessThan(150)
-  for (let n = 0; n < 50; n++) expect(shares.route(`tenant-${n}`, false)).toBeUndefined()
+  for (let n = 0; n < 50; n++) expect(backlogFor(shares, `tenant-${n}`)).toBeUndefined()
   expect(shares.deferredTenants()).toBe(1)
 })
 
 test('what is finished no longer counts', () => {
   const shares = new TenantShares()
-  for (let n = 0; n < 1_000; n++) shares.route(`tenant-${n}`, false)
-  for (let n = 0; n < 1_000; n++) {
+  const routes = Array.from({ length: 1_000 }, (_, n) => shares.route(`tenant-${n}`, false))
+  for (const [n, { end }] of routes.entries()) {
     shares.charge(`tenant-${n}`, 3)
-    shares.finished(`tenant-${n}`)
+    end()
   }
   expect(fill(shares, 'burst', 100)).toBe(30)
 })
@@ -46,23 +54,24 @@ test('what is finished no longer counts', () => {
 test('a single event is handled directly, whatever its deliveries', () => {
   const shares = new TenantShares()
   shares.charge('large', 100_000)
-  expect(shares.route('large', false)).toBeUndefined()
+  expect(backlogFor(shares, 'large')).toBeUndefined()
 })
 
 test('a deferred tenant stays deferred until its backlog is empty and at most a packet of its events is on the way there', () => {
   const shares = new TenantShares()
-  expect(fill(shares, 'burst', 30 + 101)).toBe(30)
-  for (let n = 0; n < 30; n++) shares.finished('burst')
+  const routes = routeAll(shares, 'burst', 30 + 101)
   const [backlog] = shares.backlogs()
+  for (const { end } of routes.slice(0, 30)) end()
+  const packing = routes.slice(30)
+  expect(new Set(packing.map((route) => route.backlog))).toEqual(new Set([backlog]))
   shares.endDeferrals(() => true)
-  expect(shares.route('burst', false)).toBe(backlog)
-  shares.packed('burst')
-  shares.packed('burst')
+  expect(backlogFor(shares, 'burst')).toBe(backlog)
+  for (const { end } of packing.slice(0, 2)) end()
   shares.endDeferrals(() => false)
-  expect(shares.route('burst', false)).toBe(backlog)
-  shares.packed('burst')
+  expect(backlogFor(shares, 'burst')).toBe(backlog)
+  packing[2]?.end()
   shares.endDeferrals((queue) => queue === backlog)
-  expect(shares.route('burst', false)).toBeUndefined()
+  expect(backlogFor(shares, 'burst')).toBeUndefined()
 })
 
 test('late deliveries defer the tenants that made most of them, and no small one', () => {
@@ -70,18 +79,19 @@ test('late deliveries defer the tenants that made most of them, and no small one
   shares.charge('burst', 5_000)
   shares.charge('small', 150)
   shares.charge('tenth', 400)
-  expect(shares.route('burst', true)).toBeDefined()
-  expect(shares.route('small', true)).toBeUndefined()
-  expect(shares.route('tenth', true)).toBeUndefined()
-  expect(new TenantShares().route('new', true)).toBeUndefined()
+  expect(backlogFor(shares, 'burst', true)).toBeDefined()
+  expect(backlogFor(shares, 'small', true)).toBeUndefined()
+  expect(backlogFor(shares, 'tenth', true)).toBeUndefined()
+  expect(backlogFor(new TenantShares(), 'new', true)).toBeUndefined()
 })
 
 test('what was recent counts half after each second, and idle tenants are forgotten', () => {
   const shares = new TenantShares()
   shares.charge('burst', 5_000)
   for (let second = 0; second < 5; second++) shares.age()
-  expect(shares.route('burst', true)).toBeUndefined()
-  shares.finished('burst')
+  const { backlog, end } = shares.route('burst', true)
+  expect(backlog).toBeUndefined()
+  end()
   for (let second = 0; second < 10; second++) shares.age()
   expect(shares.size()).toBe(0)
 })
@@ -97,6 +107,6 @@ test('deferred tenants get different backlogs while there are any', () => {
 
 test('events of the installation itself count as a tenant', () => {
   const shares = new TenantShares()
-  for (let n = 0; n < 30; n++) expect(shares.route(null, false)).toBeUndefined()
-  expect(shares.route(null, false)).toBeDefined()
+  for (let n = 0; n < 30; n++) expect(backlogFor(shares, null)).toBeUndefined()
+  expect(backlogFor(shares, null)).toBeDefined()
 })

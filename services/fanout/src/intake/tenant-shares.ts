@@ -21,6 +21,14 @@ const MIN_LARGE_DELIVERIES = 200
 
 export const AGE_EVERY_MS = 1_000
 
+/** Where an event goes. */
+interface EventRoute {
+  /** Undefined: the event is handled directly. */
+  readonly backlog: number | undefined
+  /** Call it when the event is handled or packed. Until then it counts as its tenant's. */
+  readonly end: () => void
+}
+
 /** What a tenant has in progress, and what it is charged for. */
 interface Account {
   /** Events that are handled directly and not finished. */
@@ -42,36 +50,31 @@ export class TenantShares {
   #recent = 0
   #inProgress = 0
 
-  /**
-   * The backlog for the next event of a tenant; undefined: handle it directly. Call `packed` or `finished`
-   * afterwards.
-   * @param areDeliveriesLate more deliveries are due than workers take: tenants with a large part of them are deferred
-   */
-  route(tenant: Tenant, areDeliveriesLate: boolean): number | undefined {
+  /** @param areDeliveriesLate more deliveries are due than workers take: tenants with a large part of them are deferred */
+  route(tenant: Tenant, areDeliveriesLate: boolean): EventRoute {
     const account = this.#accountOf(tenant)
     if (this.#isOver(account, areDeliveriesLate)) account.backlog ??= this.#freeBacklog(tenant)
-    if (account.backlog === undefined) this.#count(account, 1)
-    else account.packing += 1
-    return account.backlog
+    const { backlog } = account
+    const count = (change: 1 | -1): void => {
+      if (backlog !== undefined) account.packing += change
+      else {
+        account.inProgress += change
+        this.#inProgress += change
+      }
+    }
+    count(1)
+    return { backlog, end: () => count(-1) }
   }
 
-  /**
-   * Adds deliveries that are about to be published, or that an event from a backlog has made.
-   * @returns whether they give way to those of other tenants
-   */
-  charge(tenant: Tenant, deliveries: number): boolean {
-    const account = this.#accountOf(tenant)
-    account.recent += deliveries
+  /** Adds deliveries that are about to be published, or that an event from a backlog has made. */
+  charge(tenant: Tenant, deliveries: number): void {
+    this.#accountOf(tenant).recent += deliveries
     this.#recent += deliveries
-    return this.#isLarge(account)
   }
 
-  finished(tenant: Tenant): void {
-    this.#count(this.#accountOf(tenant), -1)
-  }
-
-  packed(tenant: Tenant): void {
-    this.#accountOf(tenant).packing -= 1
+  /** Whether a tenant's deliveries give way to those of other tenants. */
+  givesWay(tenant: Tenant): boolean {
+    return this.#isLarge(this.#accountOf(tenant))
   }
 
   backlogs(): ReadonlySet<number> {
@@ -115,11 +118,6 @@ export class TenantShares {
 
   #isLarge({ recent }: Account): boolean {
     return recent > Math.max(MIN_LARGE_DELIVERIES, this.#recent * LARGE_SHARE)
-  }
-
-  #count(account: Account, change: 1 | -1): void {
-    account.inProgress += change
-    this.#inProgress += change
   }
 
   /** The tenant's own backlog by hash, or the next one that no other deferred tenant has. */
