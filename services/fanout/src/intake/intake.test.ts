@@ -1,4 +1,5 @@
 import { newEventId, type PlatformEvent } from '@switchhook/contracts'
+import type { SingleEvent } from '@switchhook/messaging'
 import { FairTurns } from './fair-turns.ts'
 import { createIntake, type Line } from './intake.ts'
 import { TenantShares } from './tenant-shares.ts'
@@ -6,7 +7,7 @@ import { TenantShares } from './tenant-shares.ts'
 /** One event is handled at a time, until `finish` is called. */
 function anIntake() {
   const handled: PlatformEvent[] = []
-  const packed: string[] = []
+  const packed: SingleEvent[] = []
   const finishing: (() => void)[] = []
   const intake = createIntake({
     shares: new TenantShares(),
@@ -18,9 +19,7 @@ function anIntake() {
     },
     firstAttempts: { publish: async () => {} },
     backlogged: { publish: async () => {} },
-    broker: {
-      publishEventPacket: async (events) => void packed.push(...events.map(({ content }) => content.toString())),
-    },
+    broker: { publishEventPacket: async (events) => void packed.push(...events) },
     areDeliveriesLate: () => false,
     deferred: () => {},
   })
@@ -32,6 +31,7 @@ function anIntake() {
       tenant,
       occurredAt: '2026-11-22T12:00:00.000Z',
       data: {},
+      revision: 'r1',
     } as const
     return { eventId, done: intake.take({ event, content: Buffer.from(eventId), isAlone }) }
   }
@@ -45,7 +45,9 @@ test('once a tenant is deferred, its events that wait for a turn are packed too;
   const small = receive('small')
   const over = receive('burst')
   await Promise.all([...direct.slice(1), over].map(({ done }) => done))
-  expect(new Set(packed)).toEqual(new Set([...direct.slice(1), over].map(({ eventId }) => eventId)))
+  const idsPacked = packed.map(({ content }) => content.toString())
+  expect(new Set(idsPacked)).toEqual(new Set([...direct.slice(1), over].map(({ eventId }) => eventId)))
+  expect(new Set(packed.map(({ revision }) => revision))).toEqual(new Set(['r1']))
   finish()
   await direct[0]?.done
   for (const { done } of [alone, small]) {

@@ -73,11 +73,9 @@ export function createIntake(deps: IntakeDeps) {
   }
 
   async function pack({ event, content }: ReceivedEvent, n: number): Promise<true> {
-    const { tenant, eventType, traceparent } = event
     // Events that stay unacknowledged for long keep RabbitMQ from taking one acknowledgement for many.
-    direct.endWaitsOf(tenant)
-    const single = { content, eventType, ...(traceparent !== undefined && { traceparent }) }
-    await packer.add(single, content.length, n)
+    direct.endWaitsOf(event.tenant)
+    await packer.add({ ...event, content }, content.length, n)
     deferred()
     return true
   }
