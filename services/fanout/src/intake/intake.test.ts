@@ -6,15 +6,15 @@ import { TenantShares } from './tenant-shares.ts'
 
 /** One event is handled at a time, until `finish` is called. */
 function anIntake() {
-  const handled: PlatformEvent[] = []
+  const handled: (PlatformEvent & { readonly queue: string })[] = []
   const packed: SingleEvent[] = []
   const finishing: (() => void)[] = []
   const intake = createIntake({
     shares: new TenantShares(),
     direct: new FairTurns<Line>(1),
     backlog: new FairTurns<number>(1),
-    handle: (event) => {
-      handled.push(event)
+    handle: (event, _publish, queue) => {
+      handled.push({ ...event, queue })
       return new Promise((resolve) => finishing.push(() => resolve(1)))
     },
     firstAttempts: { publish: async () => {} },
@@ -33,7 +33,7 @@ function anIntake() {
       data: {},
       revision: 'r1',
     } as const
-    return { eventId, done: intake.take({ event, content: Buffer.from(eventId), isAlone }) }
+    return { eventId, done: intake.take({ queue: 'q', event, content: Buffer.from(eventId), isAlone }) }
   }
   return { receive, handled, packed, finish: () => finishing.shift()?.() }
 }
@@ -56,5 +56,5 @@ test('once a tenant is deferred, its events that wait for a turn are packed too;
     await done
   }
   const ids = [direct[0], alone, small].map((received) => received?.eventId)
-  expect(handled.map(({ eventId }) => eventId)).toEqual(ids)
+  expect(handled.map(({ eventId, queue }) => [eventId, queue])).toEqual(ids.map((id) => [id, 'q']))
 })

@@ -1,7 +1,15 @@
 import { type Delivery, type PlatformEvent, parseEvent, type Tenant } from '@switchhook/contracts'
-import { ALONE_HEADER, type Broker, createPacker, type IncomingMessage, type SingleEvent } from '@switchhook/messaging'
+import {
+  ALONE_HEADER,
+  type Broker,
+  backlogQueue,
+  createPacker,
+  type IncomingMessage,
+  type SingleEvent,
+} from '@switchhook/messaging'
 import type { FirstAttempts } from '../events/first-attempts.ts'
-import { type HandleEvent, parseEventMessage } from '../events/handle-event.ts'
+import { parseEventMessage } from '../events/handle-event.ts'
+import type { HandleFromQueue } from '../events/trace-events.ts'
 import type { FairTurns } from './fair-turns.ts'
 import type { TenantShares } from './tenant-shares.ts'
 
@@ -13,7 +21,8 @@ export const END_WAITS_EVERY_MS = 300_000
 type ReceivedEvent = ReturnType<typeof parseReceivedEvent>
 
 /** @throws Unparsable as `parseEventMessage` */
-export const parseReceivedEvent = (message: IncomingMessage) => ({
+export const parseReceivedEvent = (message: IncomingMessage, queue: string) => ({
+  queue,
   event: parseEventMessage(message),
   content: message.content,
   /** It came out of a packet and must not be packed again. */
@@ -38,7 +47,7 @@ interface IntakeDeps {
   readonly direct: FairTurns<Line>
   /** The turns of events from backlogs. */
   readonly backlog: FairTurns<number>
-  readonly handle: HandleEvent
+  readonly handle: HandleFromQueue
   readonly firstAttempts: Pick<FirstAttempts, 'publish'>
   /** Publishes deliveries that give way to those of other tenants. */
   readonly backlogged: Pick<FirstAttempts, 'publish'>
@@ -62,10 +71,10 @@ export function createIntake(deps: IntakeDeps) {
   }
 
   /** Resolves to false if the event did not get a turn. */
-  async function handleInTurn(event: PlatformEvent, line: Line): Promise<boolean> {
+  async function handleInTurn({ event, queue }: ReceivedEvent, line: Line): Promise<boolean> {
     if (!(await direct.take(line))) return false
     try {
-      direct.charge(event.tenant, await handle(event, publish))
+      direct.charge(event.tenant, await handle(event, publish, queue))
       return true
     } finally {
       direct.giveBack()
@@ -81,16 +90,15 @@ export function createIntake(deps: IntakeDeps) {
   }
 
   async function take(received: ReceivedEvent): Promise<void> {
-    const { event, isAlone } = received
-    const { tenant } = event
-    if (isAlone) {
-      if (await handleInTurn(event, ALONE)) return
+    const { tenant } = received.event
+    if (received.isAlone) {
+      if (await handleInTurn(received, ALONE)) return
       throw new Error('an event that must be handled alone got no turn')
     }
     // The wait for a turn ends without one when the tenant is deferred. The next route then leads to its backlog.
     for (let isTaken = false; !isTaken; ) {
       const { backlog: n, end } = shares.route(tenant, areDeliveriesLate())
-      isTaken = await (n === undefined ? handleInTurn(event, tenant) : pack(received, n)).finally(end)
+      isTaken = await (n === undefined ? handleInTurn(received, tenant) : pack(received, n)).finally(end)
     }
   }
 
@@ -98,13 +106,13 @@ export function createIntake(deps: IntakeDeps) {
     /** Handles an event directly, or stores it in its tenant's backlog. Resolved: the event may be acknowledged. */
     take,
     /** Takes an event of a packet that the api has published. */
-    takeMember: (single: SingleEvent): Promise<void> =>
-      take({ event: parsePacked(single), content: single.content, isAlone: false }),
+    takeMember: (single: SingleEvent, queue: string): Promise<void> =>
+      take({ queue, event: parsePacked(single), content: single.content, isAlone: false }),
     /** How the members of packets of backlog `n` are handled: each in a turn. */
     ofBacklog: (n: number) => ({
       async handle(single: SingleEvent): Promise<void> {
         const event = parsePacked(single)
-        const deliveries = await handle(event, backlogged.publish)
+        const deliveries = await handle(event, backlogged.publish, backlogQueue(n))
         shares.charge(event.tenant, deliveries)
         backlog.charge(n, deliveries)
       },
