@@ -155,7 +155,7 @@ export async function openBroker({
     /** For an attempt after `waitMs`, which must be a wait of the topology. */
     publishRetry: (delivery: Delivery, waitMs: number) =>
       publish(deliveryMessage(delivery, waitQueueFor(delivery.subscriptionId, waitMs, shards.deliveries))),
-    /** For an attempt when workers have nothing else that is due. */
+    /** For an attempt that gives way: while others are due, workers start only some of these. */
     publishBacklogged: (delivery: Delivery) => publish(deliveryMessage(delivery, Queue.deliveryBacklog)),
     /** For immediate first attempts that share a message. All of them belong to this shard (`deliveryShardOf`). */
     publishPacket: (packet: readonly Delivery[], shard: number) =>

@@ -46,8 +46,8 @@ export const TIMING = {
   firstPauseMs: 1_000,
   longestPauseMs: 30_000,
   /**
-   * How long a failed message is kept for a retry. Only its return counts towards the delivery limit, so an outage costs
-   * at most one delivery per such time. Must stay far below the broker's limit for unacknowledged messages (30 minutes).
+   * How long a failed message is kept for a retry. Before RabbitMQ 4.3 its return counts towards the delivery limit, so an
+   * outage costs at most one delivery per such time. Must stay far below the broker's limit for unacknowledged messages (30 minutes).
    */
   retryForMs: 300_000,
   /** How long a message that hits a bug waits before its return, so that it does not loop. */

@@ -7,7 +7,7 @@ export interface Packet<Member> {
   /** Names the message when the broker delivers it again. */
   readonly id: string
   readonly members: readonly Member[]
-  /** How often the broker has delivered this message before. */
+  /** The returns that the broker has counted. From RabbitMQ 4.3 on it does not count a nack. */
   readonly returns: number
 }
 

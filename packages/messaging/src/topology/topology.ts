@@ -53,7 +53,10 @@ export const Queue = {
   eventPackets: 'fanout.events.packets',
   /** The first shard of due deliveries. */
   deliveryDue: 'delivery.due',
-  /** Due deliveries of tenants with a backlog of events. Workers consume it with what `delivery.due` leaves them. */
+  /**
+   * Due deliveries that give way: of events from backlogs, of large tenants, of recoveries, and those that were held. While
+   * others are due, workers start only some of them at a time.
+   */
   deliveryBacklog: 'delivery.backlog',
   /** The first shard of packets: first attempts that share a message. Workers consume it like `delivery.due`. */
   deliveryPackets: 'delivery.packets',
@@ -112,7 +115,10 @@ export const eventPacketQueues = (shards: number): readonly string[] => shardNam
 /** Subscriptions that share a lane wait for the slowest of them; more lanes mean fewer neighbours. */
 export const LANES = 16
 
-/** Deliveries that wait for a turn, because their subscription has used up all of its turns. */
+/**
+ * Deliveries that wait for a turn: their subscription has used up all of its turns, its endpoint let a POST hang lately, or
+ * the POSTs of their tenant that hang are over its share.
+ */
 export const laneQueue = (lane: number): string => `delivery.lane.${lane}`
 export const laneQueues = (lanes: number): readonly string[] =>
   Array.from({ length: lanes }, (_, lane) => laneQueue(lane))

@@ -1,7 +1,7 @@
 import type { Delivery } from '@switchhook/contracts'
 import { type Broker, createPacker, deliveryShardOf, MAX_PACKET_BYTES, MAX_PACKET_MEMBERS } from '@switchhook/messaging'
 
-/** Fewer deliveries are messages of their own, which all workers share. When RabbitMQ is busy, packets fill up. */
+/** Fewer deliveries are messages of their own, which all workers share. */
 const MIN_PACKET_MEMBERS = 8
 /** The weight of the latest packet in the mean. */
 const SMOOTHING = 0.05

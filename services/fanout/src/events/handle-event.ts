@@ -90,7 +90,7 @@ export function createHandleEvent({ matching, hostNow, fannedOut, log }: HandleE
     const dataJson = JSON.stringify(event.data)
     const deliveryTo = firstDeliveriesOf(event, fannedOutAt, dataJson)
     const publish = (receiver: MatchedSubscription): Promise<void> => publishDelivery(deliveryTo(receiver))
-    const fitting = Math.max(1, Math.floor(BYTES_AT_ONCE / dataJson.length))
+    const fitting = Math.max(1, Math.floor(BYTES_AT_ONCE / Buffer.byteLength(dataJson)))
     await publishAll(eventId, receivers, publish, Math.min(DELIVERIES_AT_ONCE, fitting))
     const subscriptionIds = receivers.map(({ id }) => id)
     const ofEvent = { eventId, eventType, tenant, occurredAt, subject: subjectOf(event.data), dataJson }
