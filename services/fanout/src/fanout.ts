@@ -7,7 +7,7 @@ import type { FanoutConfig } from './config.ts'
 import { startConsuming } from './consume.ts'
 import { createHistory } from './delivery-log/history.ts'
 import { createFanoutMeter, createIntakeMeter, createLogMeter } from './events/fanout-meter.ts'
-import { createFirstAttempts } from './events/first-attempts.ts'
+import { createBackloggedAttempts, createFirstAttempts } from './events/first-attempts.ts'
 import { createHandleEvent } from './events/handle-event.ts'
 import { traceEvents } from './events/trace-events.ts'
 import { FairTurns } from './intake/fair-turns.ts'
@@ -26,9 +26,8 @@ export async function startFanout(service: Service<FanoutConfig>): Promise<Runni
   const bounds = boundsOf(config, shards)
   const history = createHistory({ config, redis, dropped: createLogMeter(metrics), log })
   const countFannedOut = createFanoutMeter(metrics)
-  const matching = createMatching(redis, installation.verify)
   const handle = createHandleEvent({
-    matching: ({ tenant, eventType, data, revision }) => matching(tenant, eventType, data, revision),
+    matching: createMatching(redis, installation.verify),
     hostNow: Date.now,
     fannedOut: (event, tookMs) => {
       history.add(event)
@@ -40,9 +39,8 @@ export async function startFanout(service: Service<FanoutConfig>): Promise<Runni
   const shares = new TenantShares()
   const direct = new FairTurns<Line>(bounds.turns.direct)
   const backlog = new FairTurns<number>(bounds.turns.backlog, { isOpen: false })
-  const firstAttempts = createFirstAttempts({ broker, shards: deliveryShards })
-  const { publishBacklogged: publishDelivery, publishBackloggedPacket: publishPacket } = broker
-  const backlogged = createFirstAttempts({ broker: { publishDelivery, publishPacket }, shards: 1 })
+  const firstAttempts = createFirstAttempts(broker, deliveryShards)
+  const backlogged = createBackloggedAttempts(broker)
   const watch = startQueueWatch({ broker, deliveryShards, shares, direct, backlog, firstAttempts, backlogged })
   const intake = createIntake({
     shares,

@@ -1,19 +1,21 @@
 import { type Delivery, Unavailable } from '@switchhook/contracts'
 import { deliveryShardOf } from '@switchhook/messaging'
 import { aDelivery } from '@switchhook/testkit'
-import { createFirstAttempts, type FirstAttemptsDeps } from './first-attempts.ts'
+import { createFirstAttempts } from './first-attempts.ts'
 
-function record(change: Partial<FirstAttemptsDeps> = {}) {
+function record({
+  shards = 1,
+  ...change
+}: Partial<Parameters<typeof createFirstAttempts>[0]> & { shards?: number } = {}) {
   const singles: Delivery[] = []
   const packets: { readonly shard: number; readonly deliveries: readonly Delivery[] }[] = []
-  const { publish, membersPerPacket } = createFirstAttempts({
-    broker: {
-      publishDelivery: async (delivery) => void singles.push(delivery),
-      publishPacket: async (packet, shard) => void packets.push({ shard, deliveries: packet }),
-    },
-    shards: 1,
+  const broker = {
+    publishDelivery: async (delivery: Delivery) => void singles.push(delivery),
+    publishPacket: async (packet: readonly Delivery[], shard: number) =>
+      void packets.push({ shard, deliveries: packet }),
     ...change,
-  })
+  }
+  const { publish, membersPerPacket } = createFirstAttempts(broker, shards)
   const publishAll = async (deliveries: readonly Delivery[]): Promise<readonly string[]> =>
     (await Promise.allSettled(deliveries.map(publish))).map(({ status }) => status)
   return { publishAll, singles, packets, membersPerPacket }
@@ -62,11 +64,8 @@ test('the mean number of members follows the packets', async () => {
 test('of a few deliveries, one that is not stored rejects alone', async () => {
   const deliveries = [aDelivery(), aDelivery(), aDelivery()]
   const { publishAll } = record({
-    broker: {
-      publishDelivery: async (delivery) => {
-        if (delivery === deliveries[1]) throw new Unavailable('rabbitmq', 'away')
-      },
-      publishPacket: async () => {},
+    publishDelivery: async (delivery) => {
+      if (delivery === deliveries[1]) throw new Unavailable('rabbitmq', 'away')
     },
   })
   expect(await publishAll(deliveries)).toEqual(['fulfilled', 'rejected', 'fulfilled'])

@@ -6,18 +6,10 @@ const MIN_PACKET_MEMBERS = 8
 /** The weight of the latest packet in the mean. */
 const SMOOTHING = 0.05
 
-export interface FirstAttemptsDeps {
-  readonly broker: {
-    readonly publishDelivery: Broker['publishDelivery']
-    readonly publishPacket: (deliveries: readonly Delivery[], shard: number) => Promise<void>
-  }
-  readonly shards: number
-}
-
 export type FirstAttempts = ReturnType<typeof createFirstAttempts>
 
 /** Publishes first attempts. Those of one turn of the event loop share a message for each shard. */
-export function createFirstAttempts({ broker, shards }: FirstAttemptsDeps) {
+export function createFirstAttempts(broker: Pick<Broker, 'publishDelivery' | 'publishPacket'>, shards: number) {
   let mean = MAX_PACKET_MEMBERS
   const packer = createPacker<Delivery>({
     maxMembers: MAX_PACKET_MEMBERS,
@@ -38,3 +30,9 @@ export function createFirstAttempts({ broker, shards }: FirstAttemptsDeps) {
     membersPerPacket: (): number => mean,
   }
 }
+
+/** The same for those that give way to the deliveries of other tenants. Their queues have no shards. */
+export const createBackloggedAttempts = (
+  broker: Pick<Broker, 'publishBacklogged' | 'publishBackloggedPacket'>,
+): FirstAttempts =>
+  createFirstAttempts({ publishDelivery: broker.publishBacklogged, publishPacket: broker.publishBackloggedPacket }, 1)

@@ -48,7 +48,7 @@ test('each subscription of the event’s tenant and type gets a delivery', async
     publishDelivery: async (delivery) => void published.push(delivery),
   })
   await handle(event)
-  expect(asked).toEqual([[event]])
+  expect(asked).toEqual([['acme', 'call.status', event.data, undefined]])
   expect(published).toHaveLength(250)
   expect(new Set(published.map(({ firstDueAt }) => firstDueAt))).toEqual(new Set(['2026-11-20T08:30:00.000Z']))
 })

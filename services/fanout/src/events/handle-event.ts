@@ -11,7 +11,7 @@ import {
 } from '@switchhook/contracts'
 import { createFinishedParts, type IncomingMessage, REVISION_HEADER, runAll } from '@switchhook/messaging'
 import type { Logger } from '@switchhook/runtime'
-import type { LoggedEvent, MatchedSubscription } from '@switchhook/store'
+import type { createMatching, LoggedEvent, MatchedSubscription } from '@switchhook/store'
 
 /**
  * Leaves out an invalid trace context.
@@ -32,7 +32,7 @@ export function parseEventMessage(message: Pick<IncomingMessage, 'content' | 'ro
 
 export interface HandleEventDeps {
   /** Those that receive the event. Rejects if the subscriptions cannot be read: an error must never look like "no subscriptions". */
-  readonly matching: (event: PlatformEvent) => Promise<readonly MatchedSubscription[]>
+  readonly matching: ReturnType<typeof createMatching>
   /** Milliseconds since 1970. */
   readonly hostNow: () => number
   /** Called with each event whose deliveries are all stored. Returns immediately and never throws. */
@@ -82,18 +82,18 @@ export function createHandleEvent({ matching, hostNow, fannedOut, log }: HandleE
   }
 
   return async function handleEvent(event, publishDelivery) {
-    const { eventId, eventType, tenant, occurredAt, traceparent } = event
+    const { eventId, eventType, tenant, occurredAt, traceparent, data, revision } = event
     const startedAt = performance.now()
-    const receivers = await matching(event)
+    const receivers = await matching(tenant, eventType, data, revision)
     const fannedOutAt = new Date(hostNow()).toISOString()
     // Serialised once, for all bodies and for the journal.
-    const dataJson = JSON.stringify(event.data)
+    const dataJson = JSON.stringify(data)
     const deliveryTo = firstDeliveriesOf(event, fannedOutAt, dataJson)
     const publish = (receiver: MatchedSubscription): Promise<void> => publishDelivery(deliveryTo(receiver))
     const fitting = Math.max(1, Math.floor(BYTES_AT_ONCE / Buffer.byteLength(dataJson)))
     await publishAll(eventId, receivers, publish, Math.min(DELIVERIES_AT_ONCE, fitting))
     const subscriptionIds = receivers.map(({ id }) => id)
-    const ofEvent = { eventId, eventType, tenant, occurredAt, subject: subjectOf(event.data), dataJson }
+    const ofEvent = { eventId, eventType, tenant, occurredAt, subject: subjectOf(data), dataJson }
     fannedOut({ ...ofEvent, fannedOutAt, subscriptionIds }, performance.now() - startedAt)
     const trace = traceparent !== undefined && { traceId: traceIdOf(traceparent) }
     log.debug('event fanned out', { ...trace, eventId, eventType, tenant, deliveries: receivers.length })
