@@ -83,7 +83,7 @@ export function firstDeliveriesOf(
 }
 
 /** Tells a message of a delivery from its others. The copies of a message that the broker returns have the same. */
-export const messageIdentityOf = ({ deliveryId, run, slot, token = '' }: Delivery): string =>
+export const messageKeyOf = ({ deliveryId, run, slot, token = '' }: Delivery): string =>
   `${deliveryId} ${run} ${slot} ${token}`
 
 const count = { type: 'integer', minimum: 0 }

@@ -61,7 +61,10 @@ export interface Continuation {
 
 type View = Omit<DeliveryRecord, 'deliveryId' | 'attempts' | 'body' | 'isUnsent'>
 
-/** Tells a message from the other messages of its delivery. */
+/**
+ * Tells a message from the other messages of its delivery. A consumed message counts the attempts before its own POST in
+ * `attempt`; once that was made, the worker counts it, too (`counted`).
+ */
 export type MessageIdentity = Pick<Delivery, 'deliveryId' | 'run' | 'slot' | 'attempt' | 'postponed' | 'token'>
 
 /**
@@ -84,22 +87,22 @@ export type MessageIdentity = Pick<Delivery, 'deliveryId' | 'run' | 'slot' | 'at
  * settled the slot, or if Redis was restored to an older state. The original message then returns without the attempt. It can
  * be withdrawn, expire, or use up slots in a cool-down, and must not settle the retry.
  *
- * @param message with its own POST counted, once that was made
+ * @param counted with its own POST counted, once that was made
  * @param result the state to record
  */
 export function isSettledBy(
   { run, settledSlot, state, attempt, next }: Ledger,
-  message: Omit<MessageIdentity, 'deliveryId'>,
+  counted: Omit<MessageIdentity, 'deliveryId'>,
   result?: DeliveryState,
 ): boolean {
-  if (run !== message.run) return run > message.run
+  if (run !== counted.run) return run > counted.run
   if (state === 'acknowledged') return true
   if (result === 'acknowledged') return false
   if (state === 'parked') return true
-  if (attempt !== message.attempt) return attempt > message.attempt
+  if (attempt !== counted.attempt) return attempt > counted.attempt
   if (state === 'withdrawn' || state === 'expired') return true
-  if (next === undefined || settledSlot !== message.slot - 1) return settledSlot >= message.slot
-  const { postponed = 0, token } = message
+  if (next === undefined || settledSlot !== counted.slot - 1) return settledSlot >= counted.slot
+  const { postponed = 0, token } = counted
   if (next.postponed !== postponed) return next.postponed > postponed
   return next.token !== token
 }
@@ -113,14 +116,19 @@ export function isSettledBy(
  * | is the first of a delivery whose record is written before it is published: a redelivery, a test, or one that was requested | `pending` |
  * | is the first of any other delivery | is '': there is no record |
  */
-export function lineBefore({ run, slot, attempt, postponed = 0, token, ...delivery }: Message): string {
+export function lineBefore({ run, slot, attempt, postponed = 0, token, ...delivery }: Consumed): string {
   if (token !== undefined)
     return ledgerLine({ run, settledSlot: slot - 1, state: 'waiting', attempt, next: { token, postponed } })
   const isAnnounced = run > 1 || delivery.trial !== undefined || delivery.isRequested === true
   return isAnnounced ? ledgerLine({ run, settledSlot: -1, state: 'pending', attempt }) : ''
 }
 
-type Message = MessageIdentity & Pick<Delivery, 'trial' | 'isRequested'>
+/** Its own POST is not counted. */
+type Consumed = MessageIdentity & Pick<Delivery, 'trial' | 'isRequested'>
+
+/** @param counted the consumed message, with its own POST counted if there is an attempt */
+export const consumedOf = (counted: Delivery, attempt: Attempt | null): Consumed =>
+  attempt === null ? counted : { ...counted, attempt: attempt.attempt - 1 }
 
 /** Longer than any ledger line, so that `parseLedger` needs no more of a record. */
 export const LEDGER_BYTES = 96

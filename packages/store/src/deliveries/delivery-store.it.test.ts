@@ -182,19 +182,23 @@ describe('the ledger', () => {
 
   test('of two copies that failed, the ledger names the retry of the first that was settled', async () => {
     const delivery = deliveryOf()
-    await store.settle(delivery, failed(delivery), waiting)
-    await store.settle(delivery, failed(delivery), { ...waiting, next: { token: 'b', postponed: 0 } })
+    const counted = (message: Delivery): Delivery => ({ ...message, attempt: message.attempt + 1 })
+    await store.settle(counted(delivery), failed(delivery), waiting)
+    await store.settle(counted(delivery), failed(delivery), { ...waiting, next: { token: 'b', postponed: 0 } })
     const retry = nextOf(delivery)
     expect(await store.isSettled({ ...retry, token: 'a' })).toBe(false)
     expect(await store.isSettled({ ...retry, token: 'b' })).toBe(true)
     await store.settle({ ...retry, token: 'b' }, null, waiting)
     expect(await store.find(delivery.deliveryId)).toMatchObject({ slot: 1, attempt: 1, attempts: [failed(delivery)] })
     // It was POSTed before the ledger named the other one: it has more attempts, and goes on.
-    await store.settle({ ...retry, token: 'b' }, failed(retry), { ...waiting, next: { token: 'c', postponed: 0 } })
+    await store.settle(counted({ ...retry, token: 'b' }), failed(retry), {
+      ...waiting,
+      next: { token: 'c', postponed: 0 },
+    })
     expect(await store.isSettled({ ...retry, token: 'a' })).toBe(true)
     expect(await store.isSettled({ ...nextOf(retry), token: 'c' })).toBe(false)
     // An acknowledgement counts, whichever copy gets it.
-    await store.settle({ ...retry, token: 'b' }, delivered(retry), acknowledged)
+    await store.settle(counted({ ...retry, token: 'b' }), delivered(retry), acknowledged)
     expect(await store.find(delivery.deliveryId)).toMatchObject({ state: 'acknowledged', attempt: 2 })
   })
 

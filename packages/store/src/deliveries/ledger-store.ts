@@ -13,6 +13,7 @@ import { pipeline, type Redis, run, runScript, stringsPerTick } from '../redis/r
 import {
   attemptLine,
   type Continuation,
+  consumedOf,
   isSettledBy,
   LEDGER_BYTES,
   type Ledger,
@@ -67,25 +68,23 @@ export function createLedgerStore(redis: Redis, retention: DeliveryRetention) {
    * names the message. Otherwise `isSettledBy` decides about the line that it found.
    */
   async function write(
-    delivery: Delivery,
+    counted: Delivery,
     attempt: Attempt | null,
     view: ReturnType<typeof viewOf>,
     { next, body, held }: { next?: Continuation | undefined; body?: Buffer; held?: Buffer },
   ): Promise<Written> {
-    const { deliveryId } = delivery
+    const { deliveryId } = counted
     const ledger = ledgerOf(view, next)
     const keys = [recordKey(deliveryId), bodyKey(deliveryId), ledgerKey(deliveryId), heldMessageKey(deliveryId)]
     const line = attempt === null ? '' : attemptLine(attempt)
-    const made = attempt === null ? delivery.attempt : attempt.attempt - 1
-    for (let expected = lineBefore({ ...delivery, attempt: made }); ; ) {
-      const ledgerMs = ledger.state === 'waiting' ? 0 : lifetimes.ledgerMs(delivery, expected !== '')
-      const keptMs = [lifetimes.recordMs(delivery, view.state), ledgerMs]
+    for (let expected = lineBefore(consumedOf(counted, attempt)); ; ) {
+      const ledgerMs = ledger.state === 'waiting' ? 0 : lifetimes.ledgerMs(counted, expected !== '')
+      const keptMs = [lifetimes.recordMs(counted, view.state), ledgerMs]
       const args = [expected, ledgerLine(ledger), viewJson(view), line, ...keptMs, body ?? '', held ?? '']
       const present = await runScript(redis, 'deliveries/settle-delivery', keys, args)
       if (present === null) return { kind: 'written', found: parseLedger(expected) }
       const found = ledgerIn(present, recordKey(deliveryId))
-      if (found && isSettledBy(found, { ...delivery, attempt: view.attempt }, view.state))
-        return { kind: 'already', found }
+      if (found && isSettledBy(found, counted, view.state)) return { kind: 'already', found }
       expected = present
     }
   }
@@ -144,20 +143,20 @@ export function createLedgerStore(redis: Redis, retention: DeliveryRetention) {
     },
     /** Records a slot after which the delivery is over, or goes on with a message of the broker. */
     async settle(
-      delivery: Delivery,
+      counted: Delivery,
       attempt: Attempt | null,
       settlement: Exclude<Settlement, { state: 'held' | 'parked' }>,
     ): Promise<Written> {
       const { next, ...outcome } = { next: undefined, ...settlement }
-      const view = viewOf(delivery, attempt, { ...outcome, slot: delivery.slot + (next?.postponed === 0 ? 1 : 0) })
+      const view = viewOf(counted, attempt, { ...outcome, slot: counted.slot + (next?.postponed === 0 ? 1 : 0) })
       const isFirst =
-        outcome.state === 'acknowledged' && attempt !== null && lineBefore({ ...delivery, attempt: 0 }) === ''
-      if (isFirst && lifetimes.ledgerMs(delivery, false) === 0) {
+        outcome.state === 'acknowledged' && attempt !== null && lineBefore(consumedOf(counted, attempt)) === ''
+      if (isFirst && lifetimes.ledgerMs(counted, false) === 0) {
         const record = recordText(ledgerOf(view), view, [attempt])
-        if (await writeFirst({ key: recordKey(delivery.deliveryId), record }))
+        if (await writeFirst({ key: recordKey(counted.deliveryId), record }))
           return { kind: 'written', found: undefined }
       }
-      return await write(delivery, attempt, view, { next })
+      return await write(counted, attempt, view, { next })
     },
   }
 }

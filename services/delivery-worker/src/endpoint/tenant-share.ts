@@ -1,4 +1,4 @@
-import { type Delivery, messageIdentityOf, type SubscriptionId, type Tenant } from '@switchhook/contracts'
+import { type Delivery, messageKeyOf, type SubscriptionId, type Tenant } from '@switchhook/contracts'
 import { getOrCreate, runningMs as runningClockMs } from '@switchhook/runtime'
 import { LRUCache } from 'lru-cache'
 import type { Clocks } from '../clocks.ts'
@@ -51,12 +51,12 @@ export function createTenantShare({ mostHanging, nowMs, runningMs = runningClock
     began: (delivery: Delivery): void => {
       const { tenant, subscriptionId } = delivery
       const posts = getOrCreate(postsOf, tenant, () => new Map())
-      posts.set(messageIdentityOf(delivery), { subscriptionId, startedAtMs: runningMs() })
+      posts.set(messageKeyOf(delivery), { subscriptionId, startedAtMs: runningMs() })
     },
     /** Does nothing for a POST that has ended before. */
     ended: (delivery: Delivery): void => {
       const posts = postsOf.get(delivery.tenant)
-      posts?.delete(messageIdentityOf(delivery))
+      posts?.delete(messageKeyOf(delivery))
       if (posts?.size === 0) postsOf.delete(delivery.tenant)
     },
     /** A quick failure shows it, too: it holds no place. */

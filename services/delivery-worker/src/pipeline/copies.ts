@@ -1,4 +1,4 @@
-import { type Delivery, messageIdentityOf } from '@switchhook/contracts'
+import { type Delivery, messageKeyOf } from '@switchhook/contracts'
 import { MAX_UNACKED_MS } from '@switchhook/messaging'
 import type { At, Progress } from './progress.ts'
 
@@ -34,7 +34,7 @@ export function createCopies(nowMs: () => number) {
   return {
     /** Resolves once no other copy of the message is handled here. It must leave in the end. */
     async enter(due: Delivery) {
-      const key = messageIdentityOf(due)
+      const key = messageKeyOf(due)
       for (let other = running.get(key); other !== undefined; other = running.get(key)) await other
       const { promise, resolve: ended } = Promise.withResolvers<void>()
       running.set(key, promise)
