@@ -9,6 +9,7 @@ import { createVerifyToken } from './verify-token.ts'
 const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 // Entra's keys have no `alg`.
 const key = { ...(publicKey.export({ format: 'jwk' }) as { kty: string }), kid: 'k1', use: 'sig' }
+const KEYS = { keys: [key], unreadable: 0 }
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../../../../docs/identity-providers.md'), 'utf8')
 
@@ -26,7 +27,8 @@ const ENTRIES = ['Entra', 'Okta', 'Auth0', 'Keycloak', 'Cognito'].flatMap(entrie
 const verify = createVerifyToken(
   ENTRIES.map((entry) => ({
     ...(entry as Parameters<typeof createVerifyToken>[0][number]),
-    keysFor: async () => ({ keys: [key], unreadable: 0 }),
+    keysFor: async () => KEYS,
+    currentKeys: () => KEYS,
   })),
 )
 

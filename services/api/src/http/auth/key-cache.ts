@@ -76,8 +76,9 @@ export function startKeyCache(
 
   return {
     /**
-     * Resolves to the keys for a token with this `kid`. Waits for the provider only if the key is unknown: for the next fetch, `cooldownMs` after the last one. While there are no
-     * keys, it waits for a fetch even if the last one has just failed: the provider may have started in between.
+     * Resolves to the keys for a token with this `kid`. Waits for the provider only if the key is unknown: for the next fetch,
+     * `cooldownMs` after the last one. While there are no keys, it waits for a fetch even if the last one has just failed: the
+     * provider may have started in between.
      * @param tried keys that did not sign the token, which has no `kid`
      * @throws AppError `service-unavailable` if the key is unknown and the provider cannot be reached
      */
@@ -92,6 +93,8 @@ export function startKeyCache(
       }
       return keys
     },
+    /** The keys of the last fetch that succeeded; undefined before the first one. The same object while they are unchanged. */
+    currentKeys: (): KeySet | undefined => keys,
     /** For how long the provider has been reachable, in ms. Before, clients may have had no token, or one with a key that is unknown here. */
     unreachableMsAgo: (): number => (failed || keys === undefined ? 0 : performance.now() - unreachableUntil),
     close: (): void => clearInterval(timer),

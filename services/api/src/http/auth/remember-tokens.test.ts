@@ -12,7 +12,7 @@ function verifierUnderTest() {
     state.verified.push(authorization)
     if (state.isRejected) throw new Unauthorized('no')
     const caller = { tenant: 'acme', clientId: authorization, role: 'admin', expiresAtMs: EXPIRES_AT_MS } as const
-    return { caller, hasCurrentKeys: async () => state.hasCurrentKeys }
+    return { caller, hasCurrentKeys: () => state.hasCurrentKeys }
   }
   const remembered = rememberTokens(verify, undefined, () => state.nowMs)
   return { state, authenticate: (token: string) => remembered(requestWith(token)) }

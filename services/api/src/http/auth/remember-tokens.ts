@@ -25,7 +25,7 @@ export function rememberTokens(
     const name = hash('sha256', request.headers.authorization ?? '', 'base64')
     const found = known.get(name)
     const expiresAtMs = found?.caller.expiresAtMs ?? 0
-    if (found !== undefined && now() < expiresAtMs && (await found.hasCurrentKeys())) return found.caller
+    if (found !== undefined && now() < expiresAtMs && found.hasCurrentKeys()) return found.caller
     if (found === undefined) await limit?.check(address, name)
     try {
       const verified = await verify(request)

@@ -13,6 +13,7 @@ import {
 
 import { encode, requestWith, signedWith } from '../../testing/token-request.ts'
 import type { Key, KeySet } from './fetch-keys.ts'
+import { startKeyCache } from './key-cache.ts'
 import { rememberTokens } from './remember-tokens.ts'
 import { createVerifyToken, type TrustedIssuer, Unauthorized } from './verify-token.ts'
 
@@ -29,7 +30,13 @@ const otherJwk = otherKey.export({ format: 'jwk' }) as Key
 const setOf = (...keys: Key[]): KeySet => ({ keys, unreadable: 0 })
 const keys = setOf({ ...jwk, kid: 'a', alg: 'ES256' })
 
-const acme = { issuer: ISSUER, audience: 'switchhook', tenant: 'acme', keysFor: async () => keys }
+const acme = {
+  issuer: ISSUER,
+  audience: 'switchhook',
+  tenant: 'acme',
+  keysFor: async () => keys,
+  currentKeys: () => keys,
+}
 const verifyToken = remembering([acme])
 
 const signed = (header: object, claims: unknown): string => signedWith(privateKey, header, claims)
@@ -79,9 +86,7 @@ test.each([
 
 test('a token that was accepted is rejected once its key is withdrawn', async () => {
   let published = keys
-  const verify = remembering([
-    { issuer: ISSUER, audience: 'switchhook', tenant: 'acme', keysFor: async () => published },
-  ])
+  const verify = remembering([{ ...acme, keysFor: async () => published, currentKeys: () => published }])
   const authorization = `Bearer ${signed(HEADER, claims())}`
   await expect(verify(authorization)).resolves.toMatchObject({ clientId: 'crm' })
   published = setOf({ ...otherJwk, kid: 'a', alg: 'ES256' })
@@ -90,11 +95,31 @@ test('a token that was accepted is rejected once its key is withdrawn', async ()
   await expect(verify(authorization)).resolves.toMatchObject({ clientId: 'crm' })
 })
 
+test('a token that was accepted waits for one fetch once its key is withdrawn', async () => {
+  let published = keys
+  let fetches = 0
+  const fetchKeys = async () => {
+    fetches += 1
+    return structuredClone(published)
+  }
+  const cache = startKeyCache(fetchKeys, { refreshMs: 60_000, cooldownMs: 0 }, { info: () => {}, warn: () => {} })
+  try {
+    const verify = remembering([{ ...acme, ...cache }])
+    const authorization = `Bearer ${signed(HEADER, claims())}`
+    await verify(authorization)
+    published = setOf({ ...otherJwk, kid: 'b', alg: 'ES256' })
+    await cache.keysFor('b')
+    fetches = 0
+    await expect(verify(authorization)).rejects.toBeInstanceOf(Unauthorized)
+    expect(fetches).toBe(1)
+  } finally {
+    cache.close()
+  }
+})
+
 test('an issuer can name the claim that has the client', async () => {
   const clientIdClaims = ['none', '/app/id']
-  const verify = remembering([
-    { issuer: ISSUER, audience: 'switchhook', tenant: 'acme', clientIdClaims, keysFor: async () => keys },
-  ])
+  const verify = remembering([{ ...acme, clientIdClaims }])
   const token = signed(HEADER, { ...claims(), azp: 'crm', app: { id: 'deep' } })
   await expect(verify(`Bearer ${token}`)).resolves.toMatchObject({ clientId: 'deep' })
 })
@@ -102,7 +127,7 @@ test('an issuer can name the claim that has the client', async () => {
 /** Verifies tokens of an issuer with these keys, and asks for further ones when they do not fit. */
 function verifying(published: KeySet, later = published) {
   const keysFor = async (_kid?: string, tried?: KeySet) => (tried === undefined ? published : later)
-  return remembering([{ issuer: ISSUER, audience: 'switchhook', tenant: 'acme', keysFor }])
+  return remembering([{ ...acme, keysFor }])
 }
 
 const withoutKid = (more: object = {}) => `Bearer ${signed({ alg: 'ES256' }, { ...claims(), ...more })}`

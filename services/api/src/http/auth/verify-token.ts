@@ -22,11 +22,11 @@ export class Unauthorized extends HeaderedError {
 
 export interface VerifiedToken {
   readonly caller: Caller
-  /** Whether the issuer still has the keys that the token was verified with. Rejects like a verification. */
-  readonly hasCurrentKeys: () => Promise<boolean>
+  /** Whether the issuer's keys are still those that the token was verified with. Waits for no fetch. */
+  readonly hasCurrentKeys: () => boolean
 }
 
-export type TrustedIssuer = Issuer & Pick<ReturnType<typeof startKeyCache>, 'keysFor'>
+export type TrustedIssuer = Issuer & Pick<ReturnType<typeof startKeyCache>, 'keysFor' | 'currentKeys'>
 
 /** What a token says before its signature is verified: nothing in it can be trusted yet. */
 interface Unverified {
@@ -110,7 +110,7 @@ function createVerifier(issuer: TrustedIssuer): (request: Request, token: Unveri
     return {
       caller: callerOf(claims, issuer),
       // The key cache keeps the same object while the keys are unchanged.
-      hasCurrentKeys: async () => (await issuer.keysFor(token.kid)) === keys,
+      hasCurrentKeys: () => issuer.currentKeys() === keys,
     }
   }
 }
