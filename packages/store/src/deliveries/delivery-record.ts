@@ -126,9 +126,9 @@ export function lineBefore({ run, slot, attempt, postponed = 0, token, ...delive
 /** Its own POST is not counted. */
 type Consumed = MessageIdentity & Pick<Delivery, 'trial' | 'isRequested'>
 
-/** @param counted the consumed message, with its own POST counted if there is an attempt */
-export const consumedOf = (counted: Delivery, attempt: Attempt | null): Consumed =>
-  attempt === null ? counted : { ...counted, attempt: attempt.attempt - 1 }
+/** The message before its own POST, the attempt, was made. */
+export const consumedOf = (delivery: Delivery, attempt: Attempt | null): Consumed =>
+  attempt === null ? delivery : { ...delivery, attempt: attempt.attempt - 1 }
 
 /** Longer than any ledger line, so that `parseLedger` needs no more of a record. */
 export const LEDGER_BYTES = 96

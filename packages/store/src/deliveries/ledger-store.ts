@@ -68,12 +68,14 @@ export function createLedgerStore(redis: Redis, retention: DeliveryRetention) {
    * names the message. Otherwise `isSettledBy` decides about the line that it found.
    */
   async function write(
-    counted: Delivery,
+    delivery: Delivery,
     attempt: Attempt | null,
     view: ReturnType<typeof viewOf>,
     { next, body, held }: { next?: Continuation | undefined; body?: Buffer; held?: Buffer },
   ): Promise<Written> {
-    const { deliveryId } = counted
+    const { deliveryId } = delivery
+    // With the attempt counted, whether or not the caller has counted it.
+    const counted = { ...delivery, attempt: view.attempt }
     const ledger = ledgerOf(view, next)
     const keys = [recordKey(deliveryId), bodyKey(deliveryId), ledgerKey(deliveryId), heldMessageKey(deliveryId)]
     const line = attempt === null ? '' : attemptLine(attempt)

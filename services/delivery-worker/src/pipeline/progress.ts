@@ -24,7 +24,7 @@ import type { Decision, Withheld } from '../policy/decide.ts'
  * | `posted` | the POST is repeated with the same attempt number | `decide` is pure |
  * | `decided` | as `posted` or `withheld` | a second retry with a token of its own: the ledger names the token that is settled first |
  * | `secured` | as `posted`; the confirmed retry is dropped when it falls due, or is made and the other one is dropped | the ledger compares and sets, and the second write finds the slot settled; a parked or held delivery is stored with it |
- * | `settled` | the ledger knows the slot: no POST, the listeners are called again | a notice has a derived id, an entry is listed once |
+ * | `settled` | the ledger knows the slot: no POST, the `afterSettled` functions are called again | a notice has a derived id, an entry is listed once |
  * | `noticed` | the message is returned and ends as `settled` does | |
  */
 export type Progress =

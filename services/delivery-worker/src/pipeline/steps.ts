@@ -26,7 +26,8 @@ export interface StepDeps extends Clocks {
 export type Looked = At<'admitted' | 'withheld' | 'settled'>
 
 /**
- * Reads the ledger, the subscription and the circuit breaker, all in one round trip. Sends nothing.
+ * Reads the ledger and, unless a recent look admits the delivery, the subscription with its circuit breaker, in one round trip.
+ * A second one is rare: it claims the probe, reads a removed subscription, or verifies the installation if none is found.
  */
 export async function look(
   { deliveries, admit, breaker }: Pick<StepDeps, 'deliveries' | 'admit' | 'breaker'>,
