@@ -366,16 +366,16 @@ test('the largest headers fit into the smallest frames that are accepted', async
 
 test('a queue that stays full fails no other publish', async () => {
   const topology = serviceTopology([])
-  const full = { ...topology.queues[Queue.deliveryBacklog], 'x-max-length': 1 }
+  const full = { ...topology.queues[Queue.yielding], 'x-max-length': 1 }
   const broker = await open({
-    topology: { ...topology, queues: { ...topology.queues, [Queue.deliveryBacklog]: full } },
+    topology: { ...topology, queues: { ...topology.queues, [Queue.yielding]: full } },
     stuckAfterMs: 300,
   })
   const refused = new Set<string>()
   for (const end = performance.now() + 2_000; performance.now() < end; ) {
     await Promise.all([
       broker.publishDelivery(sampleDelivery()),
-      broker.publishBacklogged(sampleDelivery()).catch((error: Error) => refused.add(error.message)),
+      broker.publishYielding(sampleDelivery()).catch((error: Error) => refused.add(error.message)),
     ])
   }
   expect([...refused]).toEqual(['RabbitMQ rejected the message'])

@@ -155,14 +155,14 @@ export async function openBroker({
     /** For an attempt after `waitMs`, which must be a wait of the topology. */
     publishRetry: (delivery: Delivery, waitMs: number) =>
       publish(deliveryMessage(delivery, waitQueueFor(delivery.subscriptionId, waitMs, shards.deliveries))),
-    /** For an attempt that gives way: while others are due, workers start only some of these. */
-    publishBacklogged: (delivery: Delivery) => publish(deliveryMessage(delivery, Queue.deliveryBacklog)),
+    /** For an attempt that gives way while others are due. */
+    publishYielding: (delivery: Delivery) => publish(deliveryMessage(delivery, Queue.yielding)),
     /** For immediate first attempts that share a message. All of them belong to this shard (`deliveryShardOf`). */
     publishPacket: (packet: readonly Delivery[], shard: number) =>
       publish(deliveryPacketMessage(packet, packetQueue(shard))),
-    /** Like `publishBacklogged`, for deliveries that share a message. */
-    publishBackloggedPacket: (packet: readonly Delivery[]) =>
-      publish(deliveryPacketMessage(packet, Queue.backlogPackets)),
+    /** Like `publishYielding`, for deliveries that share a message. */
+    publishYieldingPacket: (packet: readonly Delivery[]) =>
+      publish(deliveryPacketMessage(packet, Queue.yieldingPackets)),
     /** For an immediate attempt of a delivery that leaves its packet. @param queue by default its due queue */
     publishUnpacked: (
       delivery: PackedDelivery,

@@ -30,14 +30,14 @@ export function boundsOf(config: WorkerConfig, shards: number) {
     prefetch: {
       due: Math.ceil(all / shards),
       packets: Math.ceil((all * PACKETS_SHARE) / shards),
-      backlog: all,
-      backlogPackets: Math.ceil(all * PACKETS_SHARE),
+      yielding: all,
+      yieldingPackets: Math.ceil(all * PACKETS_SHARE),
       lane,
     },
     starting: all,
     turns: { least, most, beyondLeast: Math.floor(all * QUICK_SHARE) },
     mostHanging: Math.floor(all * TENANT_SHARE),
-    /** POSTs in progress: of due deliveries alone, of packets, of backlogs, and of lanes. */
+    /** POSTs in progress: of due deliveries alone, of packets, of those that give way, and of lanes. */
     posts: (1 + 2 * MAX_IN_PROGRESS) * all + LANES * lane,
   }
 }

@@ -47,8 +47,8 @@ export async function startConsuming(deps: ConsumeDeps): Promise<Pick<Consumer, 
     limit.noteDue()
     return fromDue(due)
   }
-  const backlogged: Handle = async (due) => {
-    const end = await limit.startBacklogged()
+  const yielding: Handle = async (due) => {
+    const end = await limit.startYielding()
     await fromDue(due).finally(end)
   }
   const consumeAlone = (queue: string, concurrency: number, handle: Handle): Promise<Consumer> =>
@@ -68,19 +68,19 @@ export async function startConsuming(deps: ConsumeDeps): Promise<Pick<Consumer, 
       log,
     })
   const packets = packetsFrom(Queue.deliveryPackets, limit.start)
-  const ofBacklogs = packetsFrom(Queue.backlogPackets, limit.startBacklogged, Queue.deliveryBacklog)
+  const yieldingPackets = packetsFrom(Queue.yieldingPackets, limit.startYielding, Queue.yielding)
   const consumers = await Promise.all([
     ...dueQueues(shards).map((queue) => consumeAlone(queue, prefetch.due, alone)),
     ...packetQueues(shards).map((queue) => consumePackets(queue, prefetch.packets, packets)),
-    consumePackets(Queue.backlogPackets, prefetch.backlogPackets, ofBacklogs),
-    consumeAlone(Queue.deliveryBacklog, prefetch.backlog, backlogged),
+    consumePackets(Queue.yieldingPackets, prefetch.yieldingPackets, yieldingPackets),
+    consumeAlone(Queue.yielding, prefetch.yielding, yielding),
     ...laneQueues(LANES).map((lane) => consumeAlone(lane, prefetch.lane, fromLane)),
   ])
   return {
     async drain() {
       const drained = consumers.map((consumer) => consumer.drain())
       // Packets first: a member whose wait ends no longer returns a packet that has started.
-      for (const part of [packets, ofBacklogs, limit, isolation]) part.stop()
+      for (const part of [packets, yieldingPackets, limit, isolation]) part.stop()
       await Promise.all(drained)
     },
   }

@@ -102,7 +102,7 @@ test('a member that no worker can parse goes to quarantine alone; the others are
   const [first, broken, last] = deliveriesTo(quick, 3) as [Delivery, Delivery, Delivery]
   const [other, unread, final] = deliveriesTo(quick, 3) as [Delivery, Delivery, Delivery]
   await broker.publishPacket([first, { ...broken, slot: -1 }, last], 0)
-  await broker.publishBackloggedPacket([other, { ...unread, slot: -1 }, final])
+  await broker.publishYieldingPacket([other, { ...unread, slot: -1 }, final])
   await eventually(async () => expect(await messagesIn(Queue.quarantine)).toBe(2), PATIENT)
   await eventually(async () => expect(await messages()).toBe(2), PATIENT)
   const delivered = [first, last, other, final].map(({ deliveryId }) => deliveryId)

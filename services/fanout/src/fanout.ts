@@ -7,7 +7,7 @@ import type { FanoutConfig } from './config.ts'
 import { startConsuming } from './consume.ts'
 import { createHistory } from './delivery-log/history.ts'
 import { createFanoutMeter, createIntakeMeter, createLogMeter } from './events/fanout-meter.ts'
-import { createBackloggedAttempts, createFirstAttempts } from './events/first-attempts.ts'
+import { createFirstAttempts, createYieldingAttempts } from './events/first-attempts.ts'
 import { createHandleEvent } from './events/handle-event.ts'
 import { traceEvents } from './events/trace-events.ts'
 import { FairTurns } from './intake/fair-turns.ts'
@@ -40,15 +40,15 @@ export async function startFanout(service: Service<FanoutConfig>): Promise<Runni
   const direct = new FairTurns<Line>(bounds.turns.direct)
   const backlog = new FairTurns<number>(bounds.turns.backlog, { isOpen: false })
   const firstAttempts = createFirstAttempts(broker, deliveryShards)
-  const backlogged = createBackloggedAttempts(broker)
-  const watch = startQueueWatch({ broker, deliveryShards, shares, direct, backlog, firstAttempts, backlogged })
+  const yielding = createYieldingAttempts(broker)
+  const watch = startQueueWatch({ broker, deliveryShards, shares, direct, backlog, firstAttempts, yielding })
   const intake = createIntake({
     shares,
     direct,
     backlog,
     handle: traceEvents(tracing, handle),
     firstAttempts,
-    backlogged,
+    yielding,
     broker,
     areDeliveriesLate: watch.areDeliveriesLate,
     deferred: createIntakeMeter(metrics, () => shares.deferredTenants()),

@@ -157,8 +157,8 @@ describe('KEDA', () => {
   const triggerOf = (combination: Combination, namespace?: string) => triggersOf(combination, namespace)[0]
 
   test('counts due deliveries of every shard, lanes and the backlog, and packets, with those that workers hold', () => {
-    const singles = [...dueQueues(4), ...laneQueues(8), Queue.deliveryBacklog]
-    const packets = [...packetQueues(4), Queue.backlogPackets]
+    const singles = [...dueQueues(4), ...laneQueues(8), Queue.yielding]
+    const packets = [...packetQueues(4), Queue.yieldingPackets]
     const others = [...waitQueues(10_000, 2), Queue.quarantine, ...eventQueues(2), Queue.receiverChecks]
     const triggers = triggersOf('production')
     const countedBy = ({ metadata }: Trigger) =>

@@ -211,7 +211,7 @@ test('the monitor counts messages over the HTTP API, as KEDA does; the services 
   expect(items.map(({ name }) => name).toSorted()).toEqual([
     Queue.deliveryDue,
     Queue.deliveryPackets,
-    Queue.backlogPackets,
+    Queue.yieldingPackets,
   ])
   for (const name of [...NAMES, 'operator']) expect([name, (await ask(name)).status]).toEqual([name, 401])
 })

@@ -8,7 +8,7 @@ import {
   Queue,
 } from '@switchhook/messaging'
 
-/** Takes the deliveries of these shards as workers do: alone, in packets, and from backlogs. */
+/** Takes the deliveries of these shards as workers do: alone, in packets, and those that give way. */
 export async function takeDeliveries(
   broker: Pick<Broker, 'consume'>,
   take: (delivery: Delivery, message: IncomingMessage) => void,
@@ -28,7 +28,7 @@ export async function takeDeliveries(
   await Promise.all([
     ...shards.map((shard) => consume(dueQueues(most)[shard], false)),
     ...shards.map((shard) => consume(packetQueues(most)[shard], true)),
-    consume(Queue.deliveryBacklog, false),
-    consume(Queue.backlogPackets, true),
+    consume(Queue.yielding, false),
+    consume(Queue.yieldingPackets, true),
   ])
 }

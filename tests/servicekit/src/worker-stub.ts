@@ -21,14 +21,14 @@ export async function startWorkerStub(
   const broker = await openBroker({ url: amqpUrl, topology: serviceTopology([]), log: silentLog, name: 'worker' })
   const store = createDeliveryStore(redis, RETENTION)
   const due: Delivery[] = []
-  const backlogged = new Set<Delivery>()
-  for (const queue of [Queue.deliveryDue, Queue.deliveryBacklog]) {
+  const yielding = new Set<Delivery>()
+  for (const queue of [Queue.deliveryDue, Queue.yielding]) {
     await broker.consume({
       queue,
       parse: ({ content, headers }) => parseDelivery(content, headers),
       handle: async (delivery) => {
         due.push(delivery)
-        if (queue === Queue.deliveryBacklog) backlogged.add(delivery)
+        if (queue === Queue.yielding) yielding.add(delivery)
         await handle(delivery, store)
       },
       concurrency: 10,
@@ -41,7 +41,7 @@ export async function startWorkerStub(
     /** The deliveries that it took since `due` was emptied, in order. */
     due,
     /** Those of them that give way to others. */
-    backlogged: backlogged as ReadonlySet<Delivery>,
+    yielding: yielding as ReadonlySet<Delivery>,
     close: async (): Promise<void> => {
       await broker.close()
       await redis.close()

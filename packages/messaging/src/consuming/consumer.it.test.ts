@@ -432,7 +432,7 @@ const testWhenOurs = evaluate === undefined ? test.skip : test
 
 testWhenOurs('queues that do not answer delay no other consumer after a reconnection', async () => {
   const broker = await open()
-  const queues = [Queue.deliveryDue, Queue.deliveryBacklog, Queue.backlogPackets, Queue.receiverChecks]
+  const queues = [Queue.deliveryDue, Queue.yielding, Queue.yieldingPackets, Queue.receiverChecks]
   const processes = queues.map((queue) => `'${new URL(server.amqpUrl).pathname.slice(1)}_${queue}'`)
   const call = (name: string) => evaluate?.(`[ok = sys:${name}(Queue) || Queue <- [${processes.join(', ')}]].`)
   // Attached in this order; each of the first four is answered after 10 s at the earliest.

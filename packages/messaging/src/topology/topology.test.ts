@@ -125,7 +125,7 @@ test('every backlog is declared and bound by its name, and each tenant has one',
   const topology = serviceTopology([], { others: backlogQueues })
   expect(backlogQueues).toHaveLength(16)
   expect(danglingNames(topology)).toEqual([])
-  for (const queue of [...backlogQueues, Queue.deliveryBacklog]) {
+  for (const queue of [...backlogQueues, Queue.yielding]) {
     expect(Object.keys(topology.queues)).toContain(queue)
     expect(hasRoute(topology, DELIVERY_EXCHANGE, queue)).toBe(true)
   }
@@ -163,10 +163,10 @@ test('a retry waits in the queue of its subscription’s shard, and returns to t
   )
 })
 
-test('each shard of packets, and the queue of packets of backlogs, is declared and bound', () => {
+test('each shard of packets, and the queue of yielding packets, is declared and bound', () => {
   const topology = serviceTopology([], { deliveryShards: 2 })
   expect(packetQueues(2)).toEqual(['delivery.packets', 'delivery.packets.1'])
-  for (const queue of [...packetQueues(2), Queue.backlogPackets]) {
+  for (const queue of [...packetQueues(2), Queue.yieldingPackets]) {
     expect(Object.keys(topology.queues)).toContain(queue)
     expect(hasRoute(topology, DELIVERY_EXCHANGE, queue)).toBe(true)
   }

@@ -57,11 +57,11 @@ export const Queue = {
    * Due deliveries that give way: of events from backlogs, of large tenants, of recoveries, and those that were held. While
    * others are due, workers start only some of them at a time.
    */
-  deliveryBacklog: 'delivery.backlog',
+  yielding: 'delivery.backlog',
   /** The first shard of packets: first attempts that share a message. Workers consume it like `delivery.due`. */
   deliveryPackets: 'delivery.packets',
-  /** Packets of what `delivery.backlog` is for. Named like a shard of packets, so that it is counted as one. */
-  backlogPackets: 'delivery.packets.backlog',
+  /** Packets of yielding deliveries. Named like a shard of packets, so that it is counted as one. */
+  yieldingPackets: 'delivery.packets.backlog',
   /** Requests for a test POST to an endpoint. A separate queue, because the rules of deliveries do not apply to them. */
   receiverChecks: 'delivery.checks',
   /** Outcomes that clients report of deliveries that they have received. */
@@ -178,8 +178,8 @@ export function serviceTopology(
   const workQueues = [
     ...dueQueues(deliveryShards),
     ...packetQueues(packetShards),
-    Queue.deliveryBacklog,
-    Queue.backlogPackets,
+    Queue.yielding,
+    Queue.yieldingPackets,
     ...laneQueues(lanes),
     ...eventPacketQueues(eventShards),
     ...others,

@@ -2,9 +2,9 @@ import { Unavailable } from '@switchhook/contracts'
 import { eventually } from '@switchhook/testkit'
 import { createStartLimit } from './start-limit.ts'
 
-type Start = 'start' | 'startBacklogged'
+type Start = 'start' | 'startYielding'
 
-/** Eight at a time; two of backlogs while others are due. */
+/** Eight at a time; two that give way while others are due. */
 function aLimit() {
   let nowMs = 0
   const limit = createStartLimit(8, { nowMs: () => nowMs })
@@ -29,7 +29,7 @@ function aLimit() {
   }
 }
 
-test.each<Start>(['start', 'startBacklogged'])(
+test.each<Start>(['start', 'startYielding'])(
   '%s: as many deliveries as the limit, and the next when one ends',
   async (which) => {
     const { ask, endOne, limit } = aLimit()
@@ -39,10 +39,10 @@ test.each<Start>(['start', 'startBacklogged'])(
   },
 )
 
-test('of backlogs, a quarter of the limit starts while others are due, and all of it after a second without', async () => {
+test('of yielding deliveries, a quarter of the limit starts while others are due, and all of it after a second without', async () => {
   const { limit, ask, endOne, passMs } = aLimit()
   limit.noteDue()
-  expect(await ask('startBacklogged', 12)).toBe(2)
+  expect(await ask('startYielding', 12)).toBe(2)
   expect(await endOne()).toBe(2)
   passMs(1_001)
   // One that no longer counts, and eight that do.
@@ -50,18 +50,18 @@ test('of backlogs, a quarter of the limit starts while others are due, and all o
   limit.stop()
 })
 
-test('while others are due, one of a backlog that hangs counts for 100 ms', async () => {
+test('while others are due, a yielding one that hangs counts for 100 ms', async () => {
   const { limit, ask, passMs, started } = aLimit()
   limit.noteDue()
-  expect(await ask('startBacklogged', 4)).toBe(2)
+  expect(await ask('startYielding', 4)).toBe(2)
   passMs(100)
   await eventually(() => expect(started()).toBe(4))
   limit.stop()
 })
 
-test('due deliveries do not wait for those of backlogs', async () => {
+test('due deliveries do not wait for yielding ones', async () => {
   const { ask, limit } = aLimit()
-  expect(await ask('startBacklogged', 9)).toBe(8)
+  expect(await ask('startYielding', 9)).toBe(8)
   expect(await ask('start', 9)).toBe(16)
   limit.stop()
 })
@@ -85,5 +85,5 @@ test('a worker that stops ends all waits, and starts no other delivery', async (
   limit.stop()
   await expect(waiting).rejects.toThrow(Unavailable)
   expect(() => limit.start()).toThrow(Unavailable)
-  expect(() => limit.startBacklogged()).toThrow(Unavailable)
+  expect(() => limit.startYielding()).toThrow(Unavailable)
 })

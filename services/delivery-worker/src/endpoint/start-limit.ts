@@ -1,16 +1,16 @@
 import { Unavailable } from '@switchhook/contracts'
 import type { Clocks } from '../clocks.ts'
 
-/** Deliveries of backlogs give way for this long after another delivery was due. */
+/** Yielding deliveries give way for this long after another delivery was due. */
 const DUE_MEMORY_MS = 1_000
 /**
  * A delivery counts for this long after its start: afterwards it waits for its endpoint and is no load. It may have waited for
  * a turn before, and on a busy processor an attempt takes longer.
  */
 const COUNTS_MS = 400
-/** While others are due, deliveries of backlogs are a share of the limit, and each counts for less. */
-const BACKLOG_SHARE = 0.25
-const BACKLOG_COUNTS_MS = 100
+/** While others are due, yielding deliveries are a share of the limit, and each counts for less. */
+const YIELDING_SHARE = 0.25
+const YIELDING_COUNTS_MS = 100
 /** How often waiting deliveries check for one that no longer counts. */
 const POLL_MS = 10
 /** Deliveries in progress, those that no longer count included, in limits: this bounds sockets and memory. */
@@ -23,14 +23,14 @@ export type StartLimit = ReturnType<typeof createStartLimit>
 
 /**
  * Limits how many deliveries start at a time. A worker receives more packets than it handles at a time, so that a packet with a
- * hanging member does not delay the others. Deliveries of backlogs wait here for others.
+ * hanging member does not delay the others. Yielding deliveries wait here for others.
  */
 export function createStartLimit(concurrency: number, { nowMs }: Pick<Clocks, 'nowMs'>) {
   let lastDueMs = Number.NEGATIVE_INFINITY
   const whole = { most: concurrency, countsMs: COUNTS_MS }
-  const part = { most: Math.ceil(concurrency * BACKLOG_SHARE), countsMs: BACKLOG_COUNTS_MS }
+  const part = { most: Math.ceil(concurrency * YIELDING_SHARE), countsMs: YIELDING_COUNTS_MS }
   const due = createLine(() => whole)
-  const backlog = createLine(() => (nowMs() - lastDueMs > DUE_MEMORY_MS ? whole : part))
+  const yielding = createLine(() => (nowMs() - lastDueMs > DUE_MEMORY_MS ? whole : part))
   const noteDue = (): void => {
     lastDueMs = nowMs()
   }
@@ -88,19 +88,19 @@ export function createStartLimit(concurrency: number, { nowMs }: Pick<Clocks, 'n
   }
 
   return {
-    /** Deliveries of backlogs give way to those that are noted. */
+    /** Yielding deliveries give way to those that are noted. */
     noteDue,
     /** Resolves once a member of a packet may start. Rejects with Unavailable when the worker stops. */
     start: (): Promise<End> | End => {
       noteDue()
       return due.start()
     },
-    /** The same for deliveries of backlogs: fewer of them are in progress while others are due. */
-    startBacklogged: (): Promise<End> | End => backlog.start(),
+    /** The same for yielding deliveries: fewer of them are in progress while others are due. */
+    startYielding: (): Promise<End> | End => yielding.start(),
     /** Returns waiting deliveries to the broker. */
     stop: (): void => {
       due.stop()
-      backlog.stop()
+      yielding.stop()
     },
   }
 }

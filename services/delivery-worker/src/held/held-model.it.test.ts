@@ -155,7 +155,7 @@ function aWorld(mode: 'post' | 'pull') {
             publish: async (delivery) => void messages.push(delivery),
             limits: { passOn: async () => null },
             noticeLimit: async () => {},
-            waiting: async () => ({ backlog: 0, due: 0 }),
+            waiting: async () => ({ yielding: 0, due: 0 }),
             log: silentLog,
           })
           return void (await look())

@@ -94,7 +94,7 @@ function aWorker({ perSubscription, perTenant = 1_000, tenant = newSubscriptionI
         publish: async () => {},
         limits: { passOn: async () => null },
         noticeLimit: async () => {},
-        waiting: async () => ({ backlog: 0, due: 0 }),
+        waiting: async () => ({ yielding: 0, due: 0 }),
         log: silentLog,
       })()
     },

@@ -39,7 +39,7 @@ function depsOf(subscription: Subscription, held: Partial<HeldLooksDeps['held']>
     publish: async () => {},
     limits: { passOn: async () => null },
     noticeLimit: async () => {},
-    waiting: async () => ({ backlog: 0, due: 0 }),
+    waiting: async () => ({ yielding: 0, due: 0 }),
     log: silentLog,
   }
 }
@@ -86,7 +86,7 @@ function aWorker(subscriptions = 1, others?: Partial<Subscription>) {
       },
     },
     publish: async () => void publishes++,
-    waiting: async () => ({ backlog: waiting, due: late }),
+    waiting: async () => ({ yielding: waiting, due: late }),
     redisNow: () => nowMs,
   })
   return {
@@ -200,8 +200,8 @@ test('a subscription with limits does not wait for what others release', async (
   worker.wait(5_001)
   await worker.looks(1)
   expect(worker.passes).toEqual([
-    { most: 1, isBacklogDeep: false },
-    { most: 1, isBacklogDeep: true },
+    { most: 1, areManyYielding: false },
+    { most: 1, areManyYielding: true },
   ])
 })
 
@@ -210,7 +210,7 @@ test('subscriptions with limits pass on no more than workers send before their r
   worker.set({ maxPerSecond: 100 })
   worker.beLate(4_850)
   await worker.looks(1)
-  expect(worker.passes).toEqual([100, 50].map((most) => ({ most, isBacklogDeep: false })))
+  expect(worker.passes).toEqual([100, 50].map((most) => ({ most, areManyYielding: false })))
 })
 
 test('while more looks are due than a worker claims, it soon claims others', async () => {

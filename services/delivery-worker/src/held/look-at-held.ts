@@ -15,7 +15,7 @@ export interface HeldLooksDeps extends SendAllDeps, EndLeasesDeps {
   readonly limits: Pick<Limits, 'passOn'>
   /** Publishes the notices of a tenant's subscriptions whose held deliveries come near their limit. */
   readonly noticeLimit: (tenant: Endpoint['tenant']) => Promise<void>
-  /** How many deliveries wait in the backlog queue, and in the queues of what is due. */
+  /** How many deliveries wait in the queue of yielding ones, and in the queues of what is due. */
   readonly waiting: () => Promise<Room>
   readonly log: Pick<Logger, 'warn'>
 }
@@ -25,10 +25,7 @@ const CLAIM_MS = 30_000
 const FAILED_TICK_MS = 5_000
 /** Of one partition of tenants. */
 const LOOKS_AT_ONCE = 50
-/**
- * So many may wait in the backlog queue: what waits there for a minute moves to the queue that goes first (topology.ts). And as
- * many where they are due: workers send them before their reservations end (permit-store.ts).
- */
+/** So many may wait as yielding, and as many where they are due: workers send due ones before their reservations end (permit-store.ts). */
 const DEEP = 5_000
 /** Beyond the rounding of timers and of Redis' clock. */
 const MOMENT_MS = 5
@@ -76,13 +73,13 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number> {
     }
   }
 
-  /** It does not wait for room in the backlog queue, which only the deliveries that need no permit take. */
+  /** It does not wait for room among yielding deliveries, which only the deliveries that need no permit take. */
   async function passOn({ limited, isProbing }: Extract<LookPlan, { kind: 'pass-on' }>, room: Room): Promise<number> {
     const { maxInFlight = SENT_AT_ONCE, maxPerSecond = SENT_AT_ONCE } = limited
     const most = Math.min(isProbing ? 1 : SENT_AT_ONCE, maxInFlight, maxPerSecond, room.due)
     if (most <= 0) return TICK_MS
     room.due -= most
-    const nextInMs = await deps.limits.passOn(limited, { most, isBacklogDeep: room.backlog <= 0 })
+    const nextInMs = await deps.limits.passOn(limited, { most, areManyYielding: room.yielding <= 0 })
     return Math.max(LIMITED_TICK_MS, Math.min(nextInMs ?? TICK_MS, TICK_MS))
   }
 
@@ -92,7 +89,7 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number> {
     const due = await looks.claimDue(LOOKS_AT_ONCE, CLAIM_MS)
     let room: Promise<Room> | undefined
     const readRoom = (): Promise<Room> =>
-      (room ??= deps.waiting().then(({ backlog, due }) => ({ backlog: DEEP - backlog, due: DEEP - due })))
+      (room ??= deps.waiting().then(({ yielding, due }) => ({ yielding: DEEP - yielding, due: DEEP - due })))
     const nextsMs = await Promise.all(
       due.map(async (look) => {
         try {

@@ -9,9 +9,9 @@ export interface SendAllDeps extends SendHeldDeps {
   readonly redisNow: () => number
 }
 
-/** How many more deliveries the looks of one tick may publish, all together, to the backlog queue and to the due queues. */
+/** How many more deliveries the looks of one tick may publish, all together, to the queue of yielding ones and to the due queues. */
 export interface Room {
-  backlog: number
+  yielding: number
   due: number
 }
 
@@ -44,13 +44,13 @@ export function createSendAll(deps: SendAllDeps) {
       { isProbing, nextInMs }: Extract<LookPlan, { kind: 'send-all' }>,
       room: Room,
     ): Promise<number> {
-      if (room.backlog <= 0) return TICK_MS
+      if (room.yielding <= 0) return TICK_MS
       const part = parts.get(id) ?? FIRST_PART
-      const most = Math.min(isProbing ? 1 : part, room.backlog)
+      const most = Math.min(isProbing ? 1 : part, room.yielding)
       // Taken before the read, because other looks of this tick share the room.
-      room.backlog -= most
+      room.yielding -= most
       const entries = await held.due(id, { most })
-      room.backlog += most - entries.length
+      room.yielding += most - entries.length
       for (let at = 0; at < entries.length; at += SENT_AT_ONCE) {
         await sendHeld(deps, id, 'held', entries.slice(at, at + SENT_AT_ONCE), () => true)
       }

@@ -36,10 +36,10 @@ export function createWithdrawHeld(deps: Omit<SendAllDeps, 'redisNow'>) {
   return async (id: SubscriptionId, room: Room): Promise<boolean> => {
     let { entries, stay } = await readUnread(id)
     for (let at = 0; at < entries.length; at += SENT_AT_ONCE) {
-      if (room.backlog <= 0) return false
+      if (room.yielding <= 0) return false
       const part = entries.slice(at, at + SENT_AT_ONCE)
       const gone = await sendHeld(deps, id, 'held', part, (delivery) => (delivery?.attempt ?? 0) === 0)
-      room.backlog -= gone.length
+      room.yielding -= gone.length
       const staying = part.filter((entry) => !gone.some((each) => each.entry === entry))
       stay = { count: stay.count + staying.length, last: staying.at(-1) ?? stay.last }
       stays.set(id, stay)

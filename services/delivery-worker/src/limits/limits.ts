@@ -9,7 +9,7 @@ import { isTransientFailure, type Withheld } from '../policy/decide.ts'
 import { SENT_AT_ONCE, type SendHeldDeps, sendHeld } from './send-held.ts'
 
 export interface LimitsDeps extends Clocks {
-  readonly broker: Pick<Broker, 'publishDelivery' | 'publishBacklogged'>
+  readonly broker: Pick<Broker, 'publishDelivery' | 'publishYielding'>
   readonly permits: PermitStore
   readonly held: SendHeldDeps['held'] & Pick<HeldStore, 'due'>
   readonly log: Pick<Logger, 'warn'>
@@ -30,25 +30,25 @@ export function createLimits(deps: LimitsDeps) {
 
   /**
    * Publishes held deliveries, as many as permits are free. Resolves to when more may be, in ms from now; null: not known.
-   * @param options `isBacklogDeep`: publish no more than permits are free, also of deliveries that end without a POST.
+   * @param options `areManyYielding`: publish no more than permits are free, also of deliveries that end without a POST.
    *   `ended`: a permit whose POST has ended
    */
   async function passOn(
     limited: Subscription,
-    { most = SENT_AT_ONCE, isBacklogDeep = false, ended = '' } = {},
+    { most = SENT_AT_ONCE, areManyYielding = false, ended = '' } = {},
   ): Promise<number | null> {
     // Its delivery has gone on, or ends without a POST.
     const needsNoPermit = (delivery: Delivery | undefined): boolean =>
       delivery === undefined || !isSent(limited, delivery, redisNow())
     // The permits bound how many are due at once. Any number can end without a POST, so these give way to all others.
     const publish = (delivery: Delivery): Promise<void> =>
-      needsNoPermit(delivery) ? broker.publishBacklogged(delivery) : broker.publishDelivery(delivery)
+      needsNoPermit(delivery) ? broker.publishYielding(delivery) : broker.publishDelivery(delivery)
     let given: Parameters<PermitStore['reserve']>[1] = { most, ended }
-    for (let pass = 1; pass <= (isBacklogDeep ? 1 : MAX_PASSES); pass++) {
+    for (let pass = 1; pass <= (areManyYielding ? 1 : MAX_PASSES); pass++) {
       if (pass > 1) {
         // Probably what follows ends without a POST, too. With few permits, it would take long one by one.
         const following = await held.due(limited.id, { most: SENT_AT_ONCE })
-        await sendHeld({ held, publish: broker.publishBacklogged }, limited.id, 'held', following, needsNoPermit)
+        await sendHeld({ held, publish: broker.publishYielding }, limited.id, 'held', following, needsNoPermit)
       }
       const { entries, nextInMs } = await permits.reserve(limited, given)
       const sent = await sendHeld({ held, publish }, limited.id, 'leased', entries, () => true)
@@ -62,7 +62,7 @@ export function createLimits(deps: LimitsDeps) {
 
   /** Not awaited by the delivery: a permit that cannot be ended expires, and a look passes on what is held. */
   function end(limited: Subscription, permit: string, most: number): void {
-    const passed = passOn(limited, { most, isBacklogDeep: true, ended: permit })
+    const passed = passOn(limited, { most, areManyYielding: true, ended: permit })
       .catch((error: unknown) => {
         log.warn('could not pass on held deliveries; will retry', { subscriptionId: limited.id, error })
       })

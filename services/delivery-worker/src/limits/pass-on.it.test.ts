@@ -31,7 +31,7 @@ useStore((opened) => {
     held,
     broker: {
       publishDelivery: async (delivery) => void (passed.push(delivery), due.push(delivery)),
-      publishBacklogged: async (delivery) => void passed.push(delivery),
+      publishYielding: async (delivery) => void passed.push(delivery),
     },
     redisNow: Date.now,
     nowMs: () => performance.now(),
@@ -104,10 +104,10 @@ test('a delivery that is passed on keeps its permit while workers are behind', a
   }
 })
 
-test('while many deliveries wait in the backlog, only as many as permits are free are added to it', async () => {
+test('while many deliveries are yielding, only as many as permits are free are added to them', async () => {
   const limited = aSubscription({ id: newSubscriptionId(), maxInFlight: 2, enabled: false })
   await hold(limited, 5)
-  await limits.passOn(limited, { isBacklogDeep: true })
+  await limits.passOn(limited, { areManyYielding: true })
   expect([passed.length, due.length]).toEqual([2, 0])
 })
 
@@ -162,7 +162,7 @@ async function lookAt(limited: Subscription, health: Partial<EndpointHealth> = {
     publish: async (delivery) => void (delivery.subscriptionId === limited.id && passed.push(delivery)),
     limits,
     noticeLimit: async () => {},
-    waiting: async () => ({ backlog: 0, due: 0 }),
+    waiting: async () => ({ yielding: 0, due: 0 }),
     log: silentLog,
   })
   await eventually(async () => {

@@ -31,8 +31,8 @@ export function createFirstAttempts(broker: Pick<Broker, 'publishDelivery' | 'pu
   }
 }
 
-/** The same for those that give way to the deliveries of other tenants. Their queues have no shards. */
-export const createBackloggedAttempts = (
-  broker: Pick<Broker, 'publishBacklogged' | 'publishBackloggedPacket'>,
+/** The same for yielding deliveries. Their queues have no shards. */
+export const createYieldingAttempts = (
+  broker: Pick<Broker, 'publishYielding' | 'publishYieldingPacket'>,
 ): FirstAttempts =>
-  createFirstAttempts({ publishDelivery: broker.publishBacklogged, publishPacket: broker.publishBackloggedPacket }, 1)
+  createFirstAttempts({ publishDelivery: broker.publishYielding, publishPacket: broker.publishYieldingPacket }, 1)

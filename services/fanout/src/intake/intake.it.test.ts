@@ -74,32 +74,32 @@ const eventOf = (tenant: string): PlatformEvent => ({
 interface Collected {
   /** Delivery ids by queue, in the order of their arrival. */
   readonly due: string[]
-  readonly backlog: string[]
-  /** Those of `backlog` that came in packets. */
+  readonly yielding: string[]
+  /** Those of `yielding` that came in packets. */
   readonly packed: string[]
 }
 
 const QUEUE_OF = {
   due: Queue.deliveryDue,
   packets: Queue.deliveryPackets,
-  backlog: Queue.deliveryBacklog,
-  backlogPackets: Queue.backlogPackets,
+  yielding: Queue.yielding,
+  yieldingPackets: Queue.yieldingPackets,
 }
-const TAKEN = ['due', 'packets', 'backlog', 'backlogPackets'] as const
+const TAKEN = ['due', 'packets', 'yielding', 'yieldingPackets'] as const
 
 /** Takes deliveries as workers do. */
 async function collectDeliveries(): Promise<Collected> {
-  const collected: Collected = { due: [], backlog: [], packed: [] }
+  const collected: Collected = { due: [], yielding: [], packed: [] }
   for (const taken of TAKEN) {
     await broker.consume({
       queue: QUEUE_OF[taken],
       parse: (message: IncomingMessage) =>
-        taken === 'packets' || taken === 'backlogPackets'
+        taken === 'packets' || taken === 'yieldingPackets'
           ? openDeliveryPacket(message).members.map(({ headers }) => String(headers['sh-delivery-id']))
           : [message.messageId ?? ''],
       handle: async (ids) => {
-        collected[taken === 'due' || taken === 'packets' ? 'due' : 'backlog'].push(...ids)
-        if (taken === 'backlogPackets') collected.packed.push(...ids)
+        collected[taken === 'due' || taken === 'packets' ? 'due' : 'yielding'].push(...ids)
+        if (taken === 'yieldingPackets') collected.packed.push(...ids)
       },
       concurrency: 50,
       recovered: () => Promise.resolve(),
@@ -134,13 +134,13 @@ test('an event behind a burst of another tenant is delivered while the burst is 
   await startFanout()
   const lateId = deliveryIdOf(late.eventId, small.id)
   await eventually(() => expect(collected.due.includes(lateId)).toBe(true), PATIENT)
-  const before = collected.due.indexOf(lateId) + collected.backlog.length
+  const before = collected.due.indexOf(lateId) + collected.yielding.length
   expect(before).toBeLessThan((BURST * SUBSCRIPTIONS) / 2)
   const all = deliveryIds(events, burst).add(lateId)
-  await eventually(() => expect(new Set([...collected.due, ...collected.backlog]).size).toBe(all.size), PATIENT)
-  expect(new Set([...collected.due, ...collected.backlog])).toEqual(all)
-  expect(collected.backlog.length).toBeGreaterThan(collected.due.length)
-  expect(collected.packed.length).toBeGreaterThan(collected.backlog.length / 2)
+  await eventually(() => expect(new Set([...collected.due, ...collected.yielding]).size).toBe(all.size), PATIENT)
+  expect(new Set([...collected.due, ...collected.yielding])).toEqual(all)
+  expect(collected.yielding.length).toBeGreaterThan(collected.due.length)
+  expect(collected.packed.length).toBeGreaterThan(collected.yielding.length / 2)
 })
 
 test.each<[string, (service: ServiceProcess) => Promise<unknown>]>([
@@ -152,11 +152,11 @@ test.each<[string, (service: ServiceProcess) => Promise<unknown>]>([
   const collected = await collectDeliveries()
   const first = await startFanout()
   await publishBurst(events)
-  await eventually(() => expect(collected.backlog.length).toBeGreaterThan(100), PATIENT)
+  await eventually(() => expect(collected.yielding.length).toBeGreaterThan(100), PATIENT)
   await end(first)
   await startFanout()
   const all = deliveryIds(events, burst)
-  await eventually(() => expect(new Set([...collected.due, ...collected.backlog]).size).toBe(all.size), PATIENT)
+  await eventually(() => expect(new Set([...collected.due, ...collected.yielding]).size).toBe(all.size), PATIENT)
 })
 
 test.each([
@@ -172,8 +172,8 @@ test.each([
     await broker.publishEventPacket([{ content: Buffer.from('{'), eventType: 'call.status' }, ...singles], n)
     await startFanout()
     const all = deliveryIds(events, burst)
-    await eventually(() => expect(new Set([...collected.due, ...collected.backlog]).size).toBe(all.size), PATIENT)
-    expect(new Set([...collected.due, ...collected.backlog])).toEqual(all)
+    await eventually(() => expect(new Set([...collected.due, ...collected.yielding]).size).toBe(all.size), PATIENT)
+    expect(new Set([...collected.due, ...collected.yielding])).toEqual(all)
     await eventually(async () => expect((await rabbit.management.queue(Queue.quarantine)).messages).toBe(1), PATIENT)
   },
 )
@@ -194,7 +194,7 @@ test('first attempts of one event share a message', async () => {
   await eventually(() => expect(packets.map((ids) => new Set(ids))).toEqual([deliveryIds([event], small)]), PATIENT)
 })
 
-test('the events of a packet of the api are delivered like events that came alone, not as those of a backlog', async () => {
+test('the events of a packet of the api are delivered like events that came alone, and none is yielding', async () => {
   const subscription = await subscribe('small')
   const topology = serviceTopology([], { others: backlogQueues })
   const other = await openBroker({
@@ -215,6 +215,6 @@ test('the events of a packet of the api are delivered like events that came alon
   await startFanout()
   await other.publishEventPacket(singles, BACKLOGS)
   await eventually(() => expect(new Set(collected.due)).toEqual(deliveryIds(events, [subscription])), PATIENT)
-  expect(collected.backlog).toEqual([])
+  expect(collected.yielding).toEqual([])
   await other.close()
 })

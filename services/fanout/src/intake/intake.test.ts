@@ -18,7 +18,7 @@ function anIntake() {
       return new Promise((resolve) => finishing.push(() => resolve(1)))
     },
     firstAttempts: { publish: async () => {} },
-    backlogged: { publish: async () => {} },
+    yielding: { publish: async () => {} },
     broker: { publishEventPacket: async (events) => void packed.push(...events) },
     areDeliveriesLate: () => false,
     deferred: () => {},

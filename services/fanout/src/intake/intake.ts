@@ -50,7 +50,7 @@ interface IntakeDeps {
   readonly handle: HandleFromQueue
   readonly firstAttempts: Pick<FirstAttempts, 'publish'>
   /** Publishes deliveries that give way to those of other tenants. */
-  readonly backlogged: Pick<FirstAttempts, 'publish'>
+  readonly yielding: Pick<FirstAttempts, 'publish'>
   readonly broker: Pick<Broker, 'publishEventPacket'>
   /** More deliveries are due than workers take. */
   readonly areDeliveriesLate: () => boolean
@@ -62,12 +62,12 @@ export type Intake = ReturnType<typeof createIntake>
 
 /** Decides whether an event is handled directly or stored in its tenant's backlog, and which deliveries give way to others. */
 export function createIntake(deps: IntakeDeps) {
-  const { shares, direct, backlog, handle, firstAttempts, backlogged, broker, areDeliveriesLate, deferred } = deps
+  const { shares, direct, backlog, handle, firstAttempts, yielding, broker, areDeliveriesLate, deferred } = deps
   const packer = createPacker<SingleEvent>({ ...BACKLOG_PACKET, publish: broker.publishEventPacket })
 
   function publish(delivery: Delivery): Promise<void> {
     shares.charge(delivery.tenant, 1)
-    return (shares.givesWay(delivery.tenant) ? backlogged : firstAttempts).publish(delivery)
+    return (shares.givesWay(delivery.tenant) ? yielding : firstAttempts).publish(delivery)
   }
 
   /** Resolves to false if the event did not get a turn. */
@@ -112,7 +112,7 @@ export function createIntake(deps: IntakeDeps) {
     ofBacklog: (n: number) => ({
       async handle(single: SingleEvent): Promise<void> {
         const event = parsePacked(single)
-        const deliveries = await handle(event, backlogged.publish, backlogQueue(n))
+        const deliveries = await handle(event, yielding.publish, backlogQueue(n))
         shares.charge(event.tenant, deliveries)
         backlog.charge(n, deliveries)
       },

@@ -25,7 +25,7 @@ function aWatch(depths: Record<string, QueueDepth> = {}, change: Partial<QueueWa
     direct: { hasWork: () => true },
     backlog: IDLE,
     firstAttempts: { membersPerPacket: () => 10 },
-    backlogged: { membersPerPacket: () => 12 },
+    yielding: { membersPerPacket: () => 12 },
     ...change,
   })
   watches.push(watch)
@@ -42,7 +42,7 @@ test.each<[string, Record<string, QueueDepth>, boolean]>([
     { [Queue.deliveryDue]: { ready: 101, consumers: 1 }, [Queue.deliveryPackets]: { ready: 10, consumers: 1 } },
     true,
   ],
-  ['500 deliveries that give way', { [Queue.deliveryBacklog]: { ready: 500, consumers: 1 } }, true],
+  ['500 deliveries that give way', { [Queue.yielding]: { ready: 500, consumers: 1 } }, true],
 ])('deliveries are late beyond 200, and packets count their members: %s', async (_case, depths, isLate) => {
   const { watch, looks } = aWatch(depths)
   await eventually(() => expect(looks.length).toBeGreaterThan(1))
@@ -50,10 +50,10 @@ test.each<[string, Record<string, QueueDepth>, boolean]>([
 })
 
 test.each<[string, Record<string, QueueDepth>, boolean]>([
-  ['499 deliveries', { [Queue.deliveryBacklog]: { ready: 499, consumers: 1 } }, true],
-  ['500 deliveries', { [Queue.deliveryBacklog]: { ready: 500, consumers: 1 } }, false],
-  ['41 packets of 12', { [Queue.backlogPackets]: { ready: 41, consumers: 1 } }, true],
-  ['42 packets of 12', { [Queue.backlogPackets]: { ready: 42, consumers: 1 } }, false],
+  ['499 deliveries', { [Queue.yielding]: { ready: 499, consumers: 1 } }, true],
+  ['500 deliveries', { [Queue.yielding]: { ready: 500, consumers: 1 } }, false],
+  ['41 packets of 12', { [Queue.yieldingPackets]: { ready: 41, consumers: 1 } }, true],
+  ['42 packets of 12', { [Queue.yieldingPackets]: { ready: 42, consumers: 1 } }, false],
 ])(
   'up to 500 deliveries of backlogs are published, and packets count their members: %s',
   async (_case, depths, mayRelease) => {

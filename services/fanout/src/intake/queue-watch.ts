@@ -9,8 +9,8 @@ const POLL_EVERY_MS = 50
 const IDLE_MS = 200
 /** More deliveries than this in a shard of due queues are late. Workers hold some hundred besides. */
 const LATE_DELIVERIES = 200
-/** Deliveries of backlogs that are published before workers take them. */
-const MAX_BACKLOGGED = 500
+/** Yielding deliveries that are published before workers take them. */
+const MAX_YIELDING = 500
 type PacketSize = Pick<FirstAttempts, 'membersPerPacket'>
 
 export interface QueueWatchDeps {
@@ -25,12 +25,12 @@ export interface QueueWatchDeps {
   /** Publishes first attempts to the due queues. */
   readonly firstAttempts: PacketSize
   /** Publishes those that give way: of events from backlogs, and of tenants with many deliveries. */
-  readonly backlogged: PacketSize
+  readonly yielding: PacketSize
 }
 
 /** What fan-out knows about the queues of its workers. When they cannot be read, the last look stays in force. */
 export function startQueueWatch(deps: QueueWatchDeps) {
-  const { broker, deliveryShards, shares, direct, backlog, firstAttempts, backlogged } = deps
+  const { broker, deliveryShards, shares, direct, backlog, firstAttempts, yielding } = deps
   const due = dueQueues(deliveryShards)
   const packets = packetQueues(deliveryShards)
   let areDeliveriesLate = false
@@ -39,7 +39,7 @@ export function startQueueWatch(deps: QueueWatchDeps) {
     const backlogs = [...shares.backlogs()].map(backlogQueue)
     const hasWork = direct.hasWork() || backlogs.length > 0 || backlog.hasWork()
     const isWanted = areDeliveriesLate || hasWork
-    return isWanted ? [...due, ...packets, Queue.deliveryBacklog, Queue.backlogPackets, ...backlogs] : []
+    return isWanted ? [...due, ...packets, Queue.yielding, Queue.yieldingPackets, ...backlogs] : []
   }
 
   function note(depths: ReadonlyMap<string, QueueDepth | undefined>): void {
@@ -48,9 +48,8 @@ export function startQueueWatch(deps: QueueWatchDeps) {
     const dueReady = due.map((queue, shard) => readyIn(queue) + readyIn(packets[shard]) * perPacket)
     // Packets that this process holds are not ready in their queue.
     shares.endDeferrals((n) => depths.get(backlogQueue(n))?.ready === 0 && !backlog.isWaiting(n))
-    const backloggedReady =
-      readyIn(Queue.deliveryBacklog) + readyIn(Queue.backlogPackets) * backlogged.membersPerPacket()
-    const mayPublish = backloggedReady < MAX_BACKLOGGED
+    const yieldingReady = readyIn(Queue.yielding) + readyIn(Queue.yieldingPackets) * yielding.membersPerPacket()
+    const mayPublish = yieldingReady < MAX_YIELDING
     areDeliveriesLate = !mayPublish || Math.max(...dueReady) > LATE_DELIVERIES
     backlog.setOpen(mayPublish)
   }

@@ -48,7 +48,7 @@ async function receive(whileCounting: 'nothing' | 'a disable', publishMs = 0) {
     waiting: { enter: () => ({ wait: async () => false, leave: () => {} }) },
     signer: { canSign: () => true, headersOf: () => ({}), ownHeadersOf: () => ({}) },
     broker: {
-      publishBacklogged: async ({ deliveryId }) => {
+      publishYielding: async ({ deliveryId }) => {
         withdrawn.push(deliveryId)
         // A test that publishes without end would not end either.
         if (withdrawn.length < 10) jest.advanceTimersByTime(publishMs)

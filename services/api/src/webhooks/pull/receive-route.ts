@@ -21,7 +21,7 @@ export interface ReceiveRouteDeps extends Pick<WebhookParts, 'redisNow'> {
   readonly subscriptions: Pick<WebhookParts['subscriptions'], 'find'>
   readonly held: Pick<WebhookParts['held'], 'receive' | 'release' | 'count' | 'forget' | 'remove'>
   readonly pullers: Pick<WebhookParts['pullers'], 'note'>
-  readonly broker: Pick<WebhookParts['broker'], 'publishBacklogged'>
+  readonly broker: Pick<WebhookParts['broker'], 'publishYielding'>
   readonly waiting: Pick<Waiting, 'enter'>
   readonly signer: Signer
   readonly tokens: LeaseTokens
@@ -103,7 +103,7 @@ async function handOut(
         ...itemOf(each, subscription, signer),
         leaseToken: tokens.of(id, each.delivery.deliveryId, each.lease),
       }))
-      await Promise.all(unwanted.map(({ delivery }) => broker.publishBacklogged(delivery)))
+      await Promise.all(unwanted.map(({ delivery }) => broker.publishYielding(delivery)))
       // What is published is neither published again nor given back, however slow the broker is.
       rest = wanted
       // No client has this lease. If it lapsed before a worker has the delivery, it would count as an attempt.

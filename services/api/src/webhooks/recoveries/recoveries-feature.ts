@@ -21,7 +21,7 @@ import { recoveryRoutes } from './recovery-routes.ts'
  *    send now, or what to wait for.
  * 3. The cursor and the batch are stored before the batch is sent, with a timer at the end of the lease. If the replica dies,
  *    that timer begins the next step at another replica, which sends the same runs of the same batch again.
- * 4. Each delivery of the batch is sent as `redeliver` sends it (`send-items.ts`), to the queue of backlogs, where it gives
+ * 4. Each delivery of the batch is sent as `redeliver` sends it (`send-items.ts`), to the queue of yielding deliveries, where it gives
  *    way to the deliveries that are due.
  * 5. The counts are stored with the timer of the next step, or with the end: `done` once the list is read and no batch is
  *    left (`recovery.ts` has these transitions as pure functions).
@@ -47,7 +47,7 @@ export const recoveries = feature(recoveryRoutes, (parts: WebhookParts & { reado
     store: state.store,
     look: (endpoint) => breakers.look(endpoint),
     parked: createParkedWindow(redis),
-    publish: tracePublishDelivery(tracing, (delivery) => broker.publishBacklogged(delivery)),
+    publish: tracePublishDelivery(tracing, (delivery) => broker.publishYielding(delivery)),
     mostPerSecond: config.RECOVERY_RATE,
     meter: createRecoveryMeter(metrics),
   } satisfies RecoveriesDeps

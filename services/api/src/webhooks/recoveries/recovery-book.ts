@@ -12,7 +12,7 @@ export interface RecoveriesDeps extends Pick<WebhookParts, 'rejections' | 'deliv
   readonly store: State['store']
   readonly look: BreakerStore['look']
   readonly parked: ParkedWindow
-  readonly publish: Broker['publishBacklogged']
+  readonly publish: Broker['publishYielding']
   /** Maximum deliveries per second of one recovery. */
   readonly mostPerSecond: number
   readonly meter: RecoveryMeter

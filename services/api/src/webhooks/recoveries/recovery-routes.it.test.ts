@@ -121,7 +121,7 @@ test('a preview counts and changes nothing; then a recovery sends all deliveries
   expect(due.map(({ deliveryId }) => deliveryId).toSorted()).toEqual(parked.toSorted())
   for (const { run, slot, attempt } of due) expect([run, slot, attempt]).toEqual([2, 0, 1])
   // They give way to deliveries that are due.
-  for (const delivery of due) expect(worker.backlogged).toContain(delivery)
+  for (const delivery of due) expect(worker.yielding).toContain(delivery)
 
   const list = await apis[1].call('GET', `${SUBSCRIPTIONS}/${subscription}/recoveries`, { headers: acme })
   expect(list.body).toEqual({ items: [done] })
