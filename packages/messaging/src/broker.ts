@@ -15,13 +15,13 @@ import { type BrokerAddress, type Session, toError } from './link/session.ts'
 import type { OutgoingMessage, Route } from './message/message.ts'
 import type { PackedDelivery, SingleEvent } from './packets/packet.ts'
 import {
-  aloneMessage,
   deliveryMessage,
   deliveryPacketMessage,
   eventPacketMessage,
   jsonMessage,
   markedBy,
   packedDeliveryMessage,
+  unpackedEventMessage,
 } from './publishing/messages.ts'
 import { createPublishEvent } from './publishing/publish-event.ts'
 import { createPublisher, type PublisherOptions } from './publishing/publisher.ts'
@@ -164,15 +164,15 @@ export async function openBroker({
     publishYieldingPacket: (packet: readonly Delivery[]) =>
       publish(deliveryPacketMessage(packet, Queue.yieldingPackets)),
     /** For an immediate attempt of a delivery that leaves its packet. @param queue by default its due queue */
-    publishUnpacked: (
+    publishUnpackedDelivery: (
       delivery: PackedDelivery,
       queue = dueQueueFor(String(delivery.headers['sh-subscription-id']), shards.deliveries),
     ) => publish(packedDeliveryMessage(delivery, queue)),
     /** Stores events that share a message in a queue of the topology's backlogs. */
     publishEventPacket: (events: readonly SingleEvent[], backlog: number) =>
       publish(eventPacketMessage(events, backlogQueue(backlog))),
-    /** Sends an event back to fan-out's queue, to be handled without others. */
-    publishAlone: (event: SingleEvent) => publish(aloneMessage(event)),
+    /** Sends an event that leaves its packet to fan-out's queue. It is not packed again. */
+    publishUnpackedEvent: (event: SingleEvent) => publish(unpackedEventMessage(event)),
     /** @throws Unavailable */
     queueDepths,
     publishCheck: (check: ReceiverCheck) =>

@@ -23,7 +23,6 @@ export { BROKER_USERS, declaredBy } from './topology/broker-users.ts'
 export { countShards } from './topology/count-shards.ts'
 export type { QueueDepth } from './topology/queue-depths.ts'
 export {
-  ALONE_HEADER,
   BACKLOGS,
   backlogOf,
   backlogQueue,
@@ -42,5 +41,6 @@ export {
   REVISION_HEADER,
   serviceTopology,
   type Topology,
+  UNPACKED_HEADER,
   waitQueues,
 } from './topology/topology.ts'

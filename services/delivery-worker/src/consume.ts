@@ -25,7 +25,7 @@ import type { Reporting } from './reporting/start-reporting.ts'
 
 interface ConsumeDeps {
   readonly bounds: Pick<Bounds, 'prefetch' | 'starting'>
-  readonly broker: Pick<Broker, 'publishUnpacked'>
+  readonly broker: Pick<Broker, 'publishUnpackedDelivery'>
   readonly consume: Consume
   readonly clocks: Clocks
   readonly isolation: Pick<Isolation, 'stop'>
@@ -64,7 +64,7 @@ export async function startConsuming(deps: ConsumeDeps): Promise<Pick<Consumer, 
     createPackets({
       start,
       handle: traced(queue, fromDue),
-      publishAlone: (member) => broker.publishUnpacked(member, queueAlone),
+      publishAlone: (member) => broker.publishUnpackedDelivery(member, queueAlone),
       log,
     })
   const packets = packetsFrom(Queue.deliveryPackets, limit.start)

@@ -16,8 +16,8 @@ import { type Intake, parseReceivedEvent } from './intake/intake.ts'
 
 interface ConsumeDeps {
   readonly bounds: Pick<Bounds, 'prefetch'>
+  readonly broker: Pick<Broker, 'publishUnpackedEvent'>
   readonly consume: Consume
-  readonly publishAlone: Broker['publishAlone']
   readonly intake: Intake
   /** Shards of the event queues. */
   readonly shards: number
@@ -32,9 +32,9 @@ const ACK_DELAY_MS = 100
 
 /** Consumes events, the packets of events, and the backlogs, whose members wait for a turn, each within its bound (bounds.ts). */
 export async function startConsuming(deps: ConsumeDeps): Promise<Pick<Consumer, 'drain'>> {
-  const { bounds, consume, publishAlone, intake, shards, log } = deps
+  const { bounds, broker, consume, intake, shards, log } = deps
   const { events, packets, backlog } = bounds.prefetch
-  const ofPackets = { finished: createFinishedMembers<SingleEvent>(), publishAlone, log }
+  const ofPackets = { finished: createFinishedMembers<SingleEvent>(), publishAlone: broker.publishUnpackedEvent, log }
   const consumers = await Promise.all([
     ...eventQueues(shards).map((queue) =>
       consume({

@@ -62,8 +62,7 @@ export async function startFanout(service: Service<FanoutConfig>): Promise<Runni
   // Stopped in the reverse order.
   shutdown.defer('delivery log', history.close)
   shutdown.defer('polls', () => Promise.all(polls.map((poll) => poll.stop())))
-  const { publishAlone } = broker
-  const consumers = await startConsuming({ bounds, consume, publishAlone, intake, shards, log })
+  const consumers = await startConsuming({ bounds, broker, consume, intake, shards, log })
   shutdown.defer('consumers', consumers.drain)
   return { readiness, details: { concurrency: config.FANOUT_CONCURRENCY, shards } }
 }

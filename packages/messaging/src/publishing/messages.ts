@@ -10,12 +10,12 @@ import {
 import type { OutgoingMessage } from '../message/message.ts'
 import { EVENT_PACKET, type PackedDelivery, packDeliveries, packEvents, type SingleEvent } from '../packets/packet.ts'
 import {
-  ALONE_HEADER,
   COPY_HEADER,
   DELIVERY_EXCHANGE,
   EVENTS_EXCHANGE,
   FANOUT_EXCHANGE,
   REVISION_HEADER,
+  UNPACKED_HEADER,
 } from '../topology/topology.ts'
 
 const contentType = 'application/json'
@@ -94,5 +94,5 @@ const packetMessage = (content: Buffer, type: string, queue: string): OutgoingMe
   toQueue(queue, content, { contentType: 'application/octet-stream', messageId: randomUUID(), type })
 
 /** An event from a packet as fan-out received it. Fan-out does not put it into a packet again. */
-export const aloneMessage = (event: SingleEvent): OutgoingMessage =>
-  toFanout(event, event.content, FANOUT_EXCHANGE, randomUUID(), { [ALONE_HEADER]: true })
+export const unpackedEventMessage = (event: SingleEvent): OutgoingMessage =>
+  toFanout(event, event.content, FANOUT_EXCHANGE, randomUUID(), { [UNPACKED_HEADER]: true })

@@ -37,8 +37,8 @@ const COPIES_EXCHANGE = 'switchhook.copies'
 /** Marks a copy on the public exchange; its original was published to fan-out. */
 export const COPY_HEADER = 'switchhook-copy'
 
-/** Marks an event that fan-out published alone again, because it could not be handled in a packet. */
-export const ALONE_HEADER = 'sh-alone'
+/** Marks an event that left its packet, because it could not be handled in it. Fan-out does not pack it again. */
+export const UNPACKED_HEADER = 'sh-alone'
 
 /** The revision of the tenant's subscriptions when the event was stored. Copies do not carry it. */
 export const REVISION_HEADER = 'sh-revision'

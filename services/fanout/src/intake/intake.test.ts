@@ -23,7 +23,7 @@ function anIntake() {
     areDeliveriesLate: () => false,
     deferred: () => {},
   })
-  const receive = (tenant: string, isAlone = false) => {
+  const receive = (tenant: string, isUnpacked = false) => {
     const eventId = newEventId()
     const event = {
       eventId,
@@ -33,7 +33,7 @@ function anIntake() {
       data: {},
       revision: 'r1',
     } as const
-    return { eventId, done: intake.take({ queue: 'q', event, content: Buffer.from(eventId), isAlone }) }
+    return { eventId, done: intake.take({ queue: 'q', event, content: Buffer.from(eventId), isUnpacked }) }
   }
   return { receive, handled, packed, finish: () => finishing.shift()?.() }
 }

@@ -1,11 +1,11 @@
 import { type Delivery, type PlatformEvent, parseEvent, type Tenant } from '@switchhook/contracts'
 import {
-  ALONE_HEADER,
   type Broker,
   backlogQueue,
   createPacker,
   type IncomingMessage,
   type SingleEvent,
+  UNPACKED_HEADER,
 } from '@switchhook/messaging'
 import type { FirstAttempts } from '../events/first-attempts.ts'
 import { parseEventMessage } from '../events/handle-event.ts'
@@ -26,7 +26,7 @@ export const parseReceivedEvent = (message: IncomingMessage, queue: string) => (
   event: parseEventMessage(message),
   content: message.content,
   /** It came out of a packet and must not be packed again. */
-  isAlone: message.headers[ALONE_HEADER] === true,
+  isUnpacked: message.headers[UNPACKED_HEADER] === true,
 })
 
 /** @throws Unparsable for a member of a packet that is not an event */
@@ -37,9 +37,9 @@ const parsePacked = ({ content, traceparent, revision }: SingleEvent): PlatformE
 })
 
 /** The line of events that came out of packets. It has no tenant, because the waits of a deferred tenant end. */
-const ALONE = Symbol('alone')
+const UNPACKED = Symbol('unpacked')
 
-export type Line = Tenant | typeof ALONE
+export type Line = Tenant | typeof UNPACKED
 
 interface IntakeDeps {
   readonly shares: TenantShares
@@ -91,9 +91,9 @@ export function createIntake(deps: IntakeDeps) {
 
   async function take(received: ReceivedEvent): Promise<void> {
     const { tenant } = received.event
-    if (received.isAlone) {
-      if (await handleInTurn(received, ALONE)) return
-      throw new Error('an event that must be handled alone got no turn')
+    if (received.isUnpacked) {
+      if (await handleInTurn(received, UNPACKED)) return
+      throw new Error('an event that left its packet got no turn')
     }
     // The wait for a turn ends without one when the tenant is deferred. The next route then leads to its backlog.
     for (let isTaken = false; !isTaken; ) {
@@ -107,7 +107,7 @@ export function createIntake(deps: IntakeDeps) {
     take,
     /** Takes an event of a packet that the api has published. */
     takeMember: (single: SingleEvent, queue: string): Promise<void> =>
-      take({ queue, event: parsePacked(single), content: single.content, isAlone: false }),
+      take({ queue, event: parsePacked(single), content: single.content, isUnpacked: false }),
     /** How the members of packets of backlog `n` are handled: each in a turn. */
     ofBacklog: (n: number) => ({
       async handle(single: SingleEvent): Promise<void> {
