@@ -283,6 +283,7 @@ scenes('the console in a browser', () => {
   test.each([
     ['a GUID', randomUUID().toUpperCase()],
     ['a number', '90210077'],
+    ['a number of zeros', '000000'],
     ['an address', 'order-1@shop.example'],
   ])('a correlation id that is %s is found', async (_kind, correlationId) => {
     const agentUri = 'sip:bob@acme.example'

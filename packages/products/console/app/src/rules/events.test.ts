@@ -107,6 +107,12 @@ test.each([
   ['0555/9000', { kind: 'number', value: '05559000' }],
   ['4711', { kind: 'number', value: '4711', orCorrelationId: '4711' }],
   ['123', { kind: 'correlationId', value: '123' }],
+  ['0000', { kind: 'correlationId', value: '0000' }],
+  ['+00 0-0', { kind: 'correlationId', value: '+00 0-0' }],
+  ['1'.repeat(64), { kind: 'number', value: '1'.repeat(64) }],
+  ['1'.repeat(65), { kind: 'correlationId', value: '1'.repeat(65) }],
+  [`${'a'.repeat(250)}@b`, { kind: 'agentUri', value: `sip:${'a'.repeat(250)}@b` }],
+  [`${'a'.repeat(251)}@b`, { kind: 'correlationId', value: `${'a'.repeat(251)}@b` }],
   ['crm-4711', { kind: 'correlationId', value: 'crm-4711' }],
 ])('"%s" is recognised', (text, sought) => {
   const recognised = recognise(text)

@@ -95,8 +95,10 @@ export interface Sought {
 }
 
 const GUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i
-/** Of a correlation id that the API looks for. */
+/** Of a correlation id or an address that the API looks for. */
 const MAX_LENGTH = 256
+/** Of a phone number that the API looks for. */
+const MAX_NUMBER_LENGTH = 64
 
 /** Recognises the kind of a search text. An id is found inside a longer text, such as a URL or a log line. */
 export function recognise(text: string): Sought | null {
@@ -110,10 +112,11 @@ export function recognise(text: string): Sought | null {
 function kindOf(text: string): Sought | undefined {
   const guid = GUID.exec(text)?.[0]
   if (guid !== undefined) return { kind: 'id', value: guid.toLowerCase() }
-  if (/^(sips?|tel):/i.test(text)) return { kind: 'agentUri', value: text }
-  if (/^[^\s@]+@[^\s@]+$/.test(text)) return { kind: 'agentUri', value: `sip:${text}` }
-  // A phone number: digits with the usual separators, at least four digits.
-  if (/^\+?[\d\s().\-/]+$/.test(text) && text.replaceAll(/\D/g, '').length >= 4)
-    return { kind: 'number', value: text.replaceAll(/[^\d+]/g, '') }
-  return undefined
+  const address = /^(sips?|tel):/i.test(text) ? text : /^[^\s@]+@[^\s@]+$/.test(text) ? `sip:${text}` : undefined
+  if (address !== undefined && address.length <= MAX_LENGTH) return { kind: 'agentUri', value: address }
+  if (!/^\+?[\d\s().\-/]+$/.test(text)) return undefined
+  const number = text.replaceAll(/[^\d+]/g, '')
+  // The API refuses a number of zeros, because it would find every number.
+  const isNumber = /\d{4}/.test(number) && /[1-9]/.test(number) && number.length <= MAX_NUMBER_LENGTH
+  return isNumber ? { kind: 'number', value: number } : undefined
 }
