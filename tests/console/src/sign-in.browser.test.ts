@@ -8,6 +8,8 @@ const executablePath = process.env['CHROMIUM'] ?? ''
 const scenes = executablePath === '' ? describe.skip : describe
 
 interface Session {
+  readonly id: string
+  readonly renewAtMs: number
   readonly accessToken: string
   readonly refreshToken: string
 }
@@ -104,6 +106,25 @@ scenes('signing in to the console and out of it', () => {
     await tab.goto(`${readStack().urls.api}/console/audit`)
     await tab.getByRole('heading', { name: 'Audit' }).waitFor()
     await renews(tab)
+  })
+
+  test('a session that an earlier version stored without an id keeps its refresh token beside others of its kind', async () => {
+    const { page, open, signIn } = visitor
+    await open('audit')
+    await signIn()
+    await page.getByRole('heading', { name: 'Audit' }).waitFor()
+    const tab = await openTab()
+    await tab.evaluate(
+      `new Promise((held) => navigator.locks.request('switchhook.session.undefined', () => (held(), new Promise(() => {}))))`,
+    )
+    const { id: _, renewAtMs: __, ...earlier } = await session()
+    await page.evaluate(`sessionStorage.setItem('switchhook.session', ${JSON.stringify(JSON.stringify(earlier))})`)
+    await page.reload()
+    await page.getByRole('heading', { name: 'Audit' }).waitFor()
+    await eventually(async () => {
+      expect(await session()).toMatchObject({ id: expect.any(String), renewAtMs: expect.any(Number) })
+    })
+    await renews(page)
   })
 
   test('an invented redirect of an issuer ends no session', async () => {

@@ -147,7 +147,11 @@ function end(reason: SignedOutState['reason'], detail?: string): SignedOut {
 
 function readSession(): Session | undefined {
   try {
-    return { ...(JSON.parse(sessionStorage.getItem(SESSION_KEY) ?? '') as Session), kind: 'signed-in' }
+    const stored = JSON.parse(sessionStorage.getItem(SESSION_KEY) ?? '') as Omit<Session, 'id'> & {
+      readonly id?: string
+    }
+    // Earlier versions stored no id. They stored no `renewAtMs` either, so the first request renews, and stores the id.
+    return { ...stored, kind: 'signed-in', id: stored.id ?? crypto.randomUUID() }
   } catch {
     return undefined
   }
