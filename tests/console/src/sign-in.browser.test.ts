@@ -127,6 +127,22 @@ scenes('signing in to the console and out of it', () => {
     await renews(page)
   })
 
+  test('a browser that is slow to answer for locks costs no refresh token', async () => {
+    const { page, open, signIn } = visitor
+    await open('audit')
+    await signIn()
+    await page.getByRole('heading', { name: 'Audit' }).waitFor()
+    await page.addInitScript(`
+      const request = navigator.locks.request.bind(navigator.locks)
+      navigator.locks.request = async (...values) => {
+        await new Promise((resolve) => setTimeout(resolve, 1_500))
+        return request(...values)
+      }
+    `)
+    await renews(page)
+    expect((await session()).refreshToken).toEqual(expect.any(String))
+  })
+
   test('an invented redirect of an issuer ends no session', async () => {
     const { page, open, signIn } = visitor
     await open('audit')
