@@ -98,20 +98,41 @@ describe('a role that does not own the table', () => {
     const admin = pool()
     await postgresStore(admin).once('migrated', nothing)
     await admin.query(`CREATE ROLE app LOGIN; GRANT ${rights} ON switchhook_receiver TO app`)
-    return postgresStore(pool('app'))
+    return { store: postgresStore(pool('app')), admin }
   }
 
   test('needs the rights to read and write it only', async () => {
-    const store = await app('SELECT, INSERT, UPDATE, DELETE')
+    const { store } = await app('SELECT, INSERT, UPDATE, DELETE')
     const finish = await begin(store, 'leg')
     await finish()
     expect(await store.once('migrated', nothing)).toBe('already')
   })
 
-  test('is refused at the first delivery if it cannot drop what is old', async () => {
-    const store = await app('SELECT, INSERT, UPDATE')
-    await expect(store.once(randomUUID(), nothing)).rejects.toThrow(
-      'needs the right DELETE on the table switchhook_receiver',
+  test.each(['SELECT, INSERT, UPDATE', 'SELECT, INSERT, DELETE'])(
+    'is refused at the first delivery if it cannot drop what is old: %s',
+    async (rights) => {
+      const { store } = await app(rights)
+      await expect(store.once(randomUUID(), nothing)).rejects.toThrow(
+        'needs the rights UPDATE and DELETE on the table switchhook_receiver',
+      )
+    },
+  )
+
+  test('one delivery is rejected with the reason when old rows could not be dropped three times in a row', async () => {
+    const { store, admin } = await app('SELECT, INSERT, UPDATE, DELETE')
+    expect(await store.once(randomUUID(), nothing)).toBe('done')
+    await admin.query('REVOKE DELETE ON switchhook_receiver FROM app')
+    const nowMs = Date.now()
+    for (const hours of [2, 4, 6]) {
+      jest.spyOn(Date, 'now').mockReturnValue(nowMs + hours * 60 * 60 * 1_000)
+      expect(await store.once(randomUUID(), nothing)).toBe('done')
+    }
+    await eventually(() =>
+      expect(store.once(randomUUID(), nothing)).rejects.toMatchObject({
+        message: 'Old rows of the table switchhook_receiver could not be deleted 3 times in a row.',
+        cause: expect.objectContaining({ message: 'permission denied for table switchhook_receiver' }),
+      }),
     )
+    expect(await store.once(randomUUID(), nothing)).toBe('done')
   })
 })

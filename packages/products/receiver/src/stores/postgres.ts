@@ -15,8 +15,9 @@ export interface PostgresPool<Client extends PostgresClient> {
 }
 
 const TRY_LOCK = 'SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS free'
-/** Null: there is no table. False: the role cannot drop what is old. */
-const LOOK = "SELECT has_table_privilege(to_regclass('switchhook_receiver'), 'DELETE') AS may_prune"
+/** Null: there is no table. False: the role cannot drop what is old. FOR UPDATE needs the right to update any column. */
+const LOOK = `SELECT has_table_privilege(to_regclass('switchhook_receiver'), 'DELETE')
+  AND has_any_column_privilege(to_regclass('switchhook_receiver'), 'UPDATE') AS may_prune`
 /** `key` is a delivery id, or the subject of a position. `kept_until` is in ms since 1970. */
 const TABLE = [
   `CREATE TABLE switchhook_receiver
@@ -37,6 +38,8 @@ const MOVE =
   'UPDATE switchhook_receiver SET occurred_at = $2, sequence = $3, ended = $4, kept_until = $5 WHERE key = $1'
 
 const PRUNE_EVERY_MS = 60 * 60 * 1_000
+/** One failure can be a moment without the database, which deliveries report themselves. */
+const MAX_FAILED_PRUNES = 3
 
 /**
  * Keeps marks and positions in the application's PostgreSQL database. Handlers write their effects with `ctx.tx`, a client
@@ -45,6 +48,19 @@ const PRUNE_EVERY_MS = 60 * 60 * 1_000
 export function postgresStore<Client extends PostgresClient>(pool: PostgresPool<Client>): Store<Client> {
   let ready: Promise<void> | undefined
   let prunedAtMs = 0
+  let failedPrunes = 0
+  let pruneError: unknown
+  /** Without it, the table would grow unnoticed. The delivery is retried. */
+  const reportFailedPrunes = (): void => {
+    if (failedPrunes < MAX_FAILED_PRUNES) return
+    failedPrunes = 0
+    throw new Error(
+      `Old rows of the table switchhook_receiver could not be deleted ${MAX_FAILED_PRUNES} times in a row.`,
+      {
+        cause: pruneError,
+      },
+    )
+  }
 
   const inTransaction = async <T>(work: (client: Client) => Promise<T>): Promise<T> => {
     const client = await pool.connect()
@@ -88,15 +104,21 @@ export function postgresStore<Client extends PostgresClient>(pool: PostgresPool<
         if (created === null) throw error
         return created
       }))
-    if (!mayPrune) throw new Error('The role needs the right DELETE on the table switchhook_receiver.')
+    if (!mayPrune) throw new Error('The role needs the rights UPDATE and DELETE on the table switchhook_receiver.')
   }
-  /** Drops what is old, in short transactions. No delivery waits for it. */
+  /** Drops what is old, in short transactions. */
   const prune = async (): Promise<void> => {
     if (Date.now() - prunedAtMs < PRUNE_EVERY_MS) return
     prunedAtMs = Date.now()
-    let dropped: unknown[]
-    do dropped = await inTransaction(async (client) => (await client.query(PRUNE, [Date.now()])).rows)
-    while (dropped.length === PRUNE_BATCH)
+    try {
+      let dropped: unknown[]
+      do dropped = await inTransaction(async (client) => (await client.query(PRUNE, [Date.now()])).rows)
+      while (dropped.length === PRUNE_BATCH)
+      failedPrunes = 0
+    } catch (cause) {
+      failedPrunes += 1
+      pruneError = cause
+    }
   }
 
   return {
@@ -106,8 +128,9 @@ export function postgresStore<Client extends PostgresClient>(pool: PostgresPool<
         throw error
       })
       await ready
-      // If it fails, the database is away, which the delivery reports. The next hour tries again.
-      prune().catch(ignore)
+      reportFailedPrunes()
+      // Not awaited: no delivery waits for it. It never rejects, and tries again after an hour.
+      void prune()
       return inTransaction(async (client) => {
         const [lock] = (await client.query(TRY_LOCK, [id])).rows as { readonly free: boolean }[]
         if (!lock?.free) return 'busy'
