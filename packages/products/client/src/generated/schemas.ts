@@ -1365,13 +1365,13 @@ export interface Schemas {
     subscriptionId?: string;
     /** Only deliveries of events of this call. */
     callId?: string;
-    /** Only deliveries of events of this agent, in any spelling of the address. Percent-encode special characters such as `+`. */
+    /** Only deliveries of events of this agent. Any spelling of the address of a provisioned agent finds the events with the address as it is provisioned now, but not those with an earlier spelling. Other addresses are compared exactly. Percent-encode special characters such as `+`. */
     agentUri?: string;
   };
   ListEventsQuery: Schemas["PageQuery"] & {
     /** Only events of this call. */
     callId?: string;
-    /** Only events of this agent, in any spelling of the address. Percent-encode special characters such as `+`. */
+    /** Only events of this agent. Any spelling of the address of a provisioned agent finds the events with the address as it is provisioned now, but not those with an earlier spelling. Other addresses are compared exactly. Percent-encode special characters such as `+`. */
     agentUri?: string;
     /** Only events with this `correlationId`. */
     correlationId?: string;
@@ -1396,7 +1396,7 @@ export interface Schemas {
     eventType?: "call.status" | "agent.status" | "webhook.endpoint.failing" | "webhook.endpoint.recovered" | "webhook.delivery.parked" | "webhook.parked.limit" | "webhook.held.limit";
     /** Only events of this call, and their attempts. */
     callId?: string;
-    /** Only events of this agent, and their attempts, in any spelling of the address. Percent-encode special characters such as `+`. */
+    /** Only events of this agent, and their attempts. Any spelling of the address of a provisioned agent finds the events with the address as it is provisioned now, but not those with an earlier spelling. Other addresses are compared exactly. Percent-encode special characters such as `+`. */
     agentUri?: string;
     /** Only events that went to this subscription, and their attempts there. */
     subscriptionId?: string;

@@ -21,7 +21,8 @@ const CORRELATION_ID = 'crm-4711'
 export const subjectParameters = (what: string, more = '') => ({
   callId: name(`Only ${what} of this call${more}.`, CALL_ID),
   agentUri: name(
-    `Only ${what} of this agent${more}, in any spelling of the address. Percent-encode special characters such as \`+\`.`,
+    `Only ${what} of this agent${more}. Any spelling of the address of a provisioned agent finds the events with the address as it is provisioned now, ` +
+      'but not those with an earlier spelling. Other addresses are compared exactly. Percent-encode special characters such as `+`.',
     AGENT_URI,
   ),
 })
