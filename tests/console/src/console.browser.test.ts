@@ -302,6 +302,18 @@ scenes('the console in a browser', () => {
     }
   })
 
+  test('an event is found by its id while searches for correlation ids are refused', async () => {
+    const { page, open, signIn } = await visitor('acme-viewer')
+    await open('events')
+    await signIn()
+    await page.route('**/api/v1/webhooks/events?*correlationId=*', (route) => route.fulfill({ status: 400, json: {} }))
+    const eventId = await publishEvents(1, 'acme')
+    await eventually(() => call('GET', `/api/v1/webhooks/events/${eventId}`))
+    await page.getByRole('searchbox').fill(eventId)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(new RegExp(`/events/${eventId}$`))
+  })
+
   test('more than 1,000 endpoints: the list says so, and loads more', async () => {
     const { page, open, signIn } = await visitor('acme-viewer')
     const total = 1_250

@@ -68,15 +68,18 @@ function FoundById({ id, correlationId, filters }: FoundByIdProps) {
 
 /** Finds out what an id belongs to. A delivery leads to its event. */
 async function findById(id: string, correlationId: string | undefined) {
-  const [event, delivery, subscription, recovery, isCall, isCorrelationId] = await Promise.all([
+  const [event, delivery, subscription, recovery, isCall] = await Promise.all([
     orNothing(client.events.explain(id)),
     orNothing(client.deliveries.read(id)),
     orNothing(client.subscriptions.read(id)),
     orNothing(client.recoveries.read(id)),
     hasEvents({ callId: id }),
-    correlationId !== undefined && hasEvents({ correlationId }),
   ])
-  return { eventId: (event ?? delivery)?.eventId, subscription, recovery, isCall, isCorrelationId }
+  const eventId = (event ?? delivery)?.eventId
+  const isFound = eventId !== undefined || subscription !== undefined || recovery !== undefined || isCall
+  // Last, because it is one more search through all events.
+  const isCorrelationId = !isFound && correlationId !== undefined && (await hasEvents({ correlationId }))
+  return { eventId, subscription, recovery, isCall, isCorrelationId }
 }
 
 async function hasEvents(query: { readonly callId: string } | { readonly correlationId: string }): Promise<boolean> {
