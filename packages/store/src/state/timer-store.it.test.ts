@@ -105,6 +105,21 @@ test('a claimed timer whose lease is extended is not claimed again until then, o
   await eventually(async () => expect(names(await timers.claimDue(10, LEASE_MS))).toEqual(['acme check']))
 })
 
+test('the timers of owners that are left are passed over and stay overdue', async () => {
+  await set('acme', ...Array.from({ length: 100 }, (_, n) => ({ id: `pbx:${n}`, dueInMs: 0 })))
+  await set(null, { id: 'pbx:null', dueInMs: 0 })
+  for (const tenant of ['acme', null]) await set(tenant, { id: 'probe:pbx:1', dueInMs: 1 }, { id: 'pbx', dueInMs: 1 })
+  const others = ['acme pbx', 'acme probe:pbx:1', 'null pbx', 'null probe:pbx:1']
+  const claimed: DueTimer[] = []
+  await eventually(async () => {
+    claimed.push(...(await timers.claimDue(10, LEASE_MS, ['pbx', 'agent'])))
+    expect(names(claimed)).toEqual(others)
+  })
+  expect(await timers.claimDue(10, LEASE_MS, ['pbx'])).toEqual([])
+  expect(await timers.overdueMs()).toBeGreaterThan(0)
+  expect(await timers.claimDue(200, LEASE_MS)).toHaveLength(101)
+})
+
 test('setting a timer again replaces its due time and payload', async () => {
   await set('acme', { id: 'revert', dueInMs: 0, payload: 'old' })
   await set('acme', { id: 'revert', dueInMs: 60_000, payload: 'later' })

@@ -7,6 +7,9 @@ import { divideEvenly } from './divide-evenly.ts'
 /** A due timer, which `StateStore.commit` set. `stored`: the stored text, unchanged, for `done`. */
 export type DueTimer = Readonly<ReturnType<typeof parse>>
 
+/** Redis looks through them in about 3 ms. Timers of other owners behind so many left ones wait. */
+const MAX_LOOKED_THROUGH = 5_000
+
 const keysOf = (part: number): string[] => [timersKey(part), timerPayloadsKey(part), timersClockKey(part)]
 
 export type TimerStore = ReturnType<typeof createTimerStore>
@@ -30,12 +33,20 @@ export function createTimerStore(redis: Redis) {
   }
 
   return {
-    /** A claimed timer that is not done after `leaseMs` can be claimed again, by any process. */
-    async claimDue(max: number, leaseMs: number): Promise<DueTimer[]> {
+    /**
+     * A claimed timer that is not done after `leaseMs` can be claimed again, by any process.
+     * @param leftOwners the timers of these owners, the part of the id before its first colon, stay as they are, overdue
+     */
+    async claimDue(max: number, leaseMs: number, leftOwners: readonly string[] = []): Promise<DueTimer[]> {
       const due = await duePartitions(redis, timersKey, timersClockKey)
       const claimed = await pipeline(redis, (commands) =>
         divideEvenly(max, due, round++).map(([part, count]) =>
-          commands.runScript('state/claim-timers', keysOf(part), [count, leaseMs]),
+          commands.runScript('state/claim-timers', keysOf(part), [
+            count,
+            leaseMs,
+            leftOwners.length > 0 ? MAX_LOOKED_THROUGH : count,
+            ...leftOwners,
+          ]),
         ),
       )
       return claimed.flat().map(parse)

@@ -4,18 +4,20 @@ import type { DueTimer, StateChange, TimerStore } from '@switchhook/store'
 import { eventually } from '@switchhook/testkit'
 import { announceTimers, createTimerLoop } from './timer-loop.ts'
 
-/** A timer store in memory. A timer of `due` is claimed once, and stays claimed until it is done. */
-function handOut() {
+/** A timer store in memory. A timer of `due` is claimed once, unless its owner is left, and stays claimed until it is done. */
+function handOut(maxHandleMs?: number) {
   const due: DueTimer[] = []
   const done: string[] = []
   const extended: string[] = []
   const warnings: string[] = []
   const state = { isAway: false, looks: 0 }
   const store: Pick<TimerStore, 'claimDue' | 'extend' | 'done'> = {
-    claimDue: async (max) => {
+    claimDue: async (max, _leaseMs, leftOwners = []) => {
       state.looks += 1
       if (state.isAway) throw new Error('redis is away')
-      return due.splice(0, max)
+      const claimed = due.filter(({ id }) => !leftOwners.includes(id.split(':')[0] ?? '')).slice(0, max)
+      due.splice(0, due.length, ...due.filter((one) => !claimed.includes(one)))
+      return claimed
     },
     extend: async (timers) => void extended.push(...timers.map(({ id }) => id)),
     done: async (timers) => void done.push(...timers.map(({ id }) => id)),
@@ -26,7 +28,7 @@ function handOut() {
     extended,
     warnings,
     state,
-    loop: createTimerLoop(store, { warn: (message) => void warnings.push(message) }),
+    loop: createTimerLoop(store, { warn: (message) => void warnings.push(message) }, maxHandleMs),
   }
 }
 
@@ -96,8 +98,39 @@ describe('the loop', () => {
       start()
       await eventually(() => expect(world.done).toEqual(['recovery:1']))
       expect(begun.length).toBeLessThan(500)
+      // No timer was claimed that is not begun: the others stay overdue.
+      expect(begun.length + world.due.length).toBe(1_000)
+      expect(world.warnings).toEqual(['too many timers of an owner are in progress; its further timers are left'])
       world.due.push(timer('recovery:2'))
       await eventually(() => expect(world.done).toEqual(['recovery:1', 'recovery:2']))
+    })
+
+    test('the timers that were left are handled as soon as the owner answers again', async () => {
+      world.due.push(...Array.from({ length: 300 }, (_, n) => timer(`pbx:${n}`)))
+      start()
+      await eventually(() => expect(begun.length).toBeGreaterThanOrEqual(200))
+      await eventually(() => expect(world.warnings).toHaveLength(1))
+      answer.resolve()
+      await answerWithin(
+        2_000,
+        eventually(() => expect(world.done).toHaveLength(300)),
+        'they wait for a lease',
+      )
+    })
+
+    test('a timer whose handler takes too long is left to its lease, and a later one of its id is handled', async () => {
+      world = handOut(2_500)
+      loop = world.loop
+      world.due.push(timer('pbx:1'))
+      start()
+      await eventually(() => expect(world.extended).toEqual(['pbx:1']))
+      world.due.push({ ...timer('pbx:1'), stored: 'set again' })
+      await eventually(() => expect(begun).toHaveLength(2))
+      expect(world.warnings).toEqual(['a timer could not be handled; it will be retried'])
+      // The first one, after its lease.
+      world.due.push(timer('pbx:1'))
+      answer.resolve()
+      await eventually(() => expect(begun).toHaveLength(3))
     })
 
     test('a timer that is claimed again meanwhile is not handled twice, and its lease is extended', async () => {

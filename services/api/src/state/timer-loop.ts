@@ -2,8 +2,8 @@ import { answerWithin, createKeyedQueue, type Logger, type Poll, startPoll } fro
 import type { DueTimer, StateChange, StateStore, TimerStore } from '@switchhook/store'
 
 /**
- * One handler per owner; the owner is the part of a timer's id before its first colon. If a handler rejects, the timer
- * is handled again when its lease expires.
+ * One handler per owner; the owner is the part of a timer's id before its first colon. If a handler rejects, or takes longer
+ * than a minute, the timer is handled again when its lease expires.
  */
 export type TimerOwners = Readonly<Record<string, (timer: Pick<DueTimer, 'tenant' | 'payload'>) => Promise<void>>>
 
@@ -15,8 +15,12 @@ const EXTEND_AFTER_MS = 2_000
 const MAX_AT_ONCE = 50
 /** Further timers are claimed after this time, although the handlers of the last ones, such as a PBX that hangs, have not ended. */
 const WAIT_MS = 100
-/** Further timers of an owner that hangs are left until their leases end. */
+/** From so many on, no further timers of an owner are claimed. The last claim before may exceed it. */
 const MAX_IN_PROGRESS_PER_OWNER = 200
+/** Otherwise a handler that never settles would hold its timer, and later ones of the same id, for ever. */
+const MAX_HANDLE_MS = 60_000
+/** Of the log lines about one owner whose timers are left. */
+const LOG_EVERY_MS = 60_000
 /** Polling finds the timers of replicas that died. A timer that this process sets wakes the loop without it. */
 const POLL_MS = 500
 /** Timers further away than this are left to polling. */
@@ -32,16 +36,23 @@ interface InProgress {
 }
 
 /** Handles durable timers until it is stopped. Any number of replicas can run it at the same time. */
-export function createTimerLoop(timers: Pick<TimerStore, 'claimDue' | 'extend' | 'done'>, log: Pick<Logger, 'warn'>) {
+export function createTimerLoop(
+  timers: Pick<TimerStore, 'claimDue' | 'extend' | 'done'>,
+  log: Pick<Logger, 'warn'>,
+  maxHandleMs = MAX_HANDLE_MS,
+) {
   let poll: Poll | undefined
   /** Runs the timers of one id in order. */
   const queue = createKeyedQueue()
   /** By the stored text of the timer. */
   const inProgress = new Map<string, InProgress>()
+  /** By owner. Of the monotonic clock. */
+  const loggedAtMs = new Map<string, number>()
 
   async function handle({ timer, owner }: InProgress, owners: TimerOwners): Promise<void> {
     try {
-      await owners[owner]?.(timer)
+      const handled = owners[owner]?.(timer)
+      if (handled !== undefined) await answerWithin(maxHandleMs, handled, 'the handler has not ended in time')
       await timers.done([timer])
     } catch (error) {
       log.warn('a timer could not be handled; it will be retried', { timer: timer.id, error })
@@ -49,14 +60,25 @@ export function createTimerLoop(timers: Pick<TimerStore, 'claimDue' | 'extend' |
   }
 
   async function begin(timer: DueTimer, leasedAtMs: number, owners: TimerOwners): Promise<void> {
+    // It has been claimed again after its lease, for example because this process stalled.
+    if (inProgress.has(timer.stored)) return
     const owner = timer.id.slice(0, timer.id.indexOf(':'))
-    const ofOwner = [...inProgress.values()].filter((other) => other.owner === owner).length
-    // A timer that is in progress has been claimed again after its lease, for example because this process stalled.
-    if (inProgress.has(timer.stored) || ofOwner >= MAX_IN_PROGRESS_PER_OWNER) return
     const begun: InProgress = { timer, owner, leasedAtMs }
     inProgress.set(timer.stored, begun)
     await queue.run(`${timer.tenant} ${timer.id}`, () => handle(begun, owners))
     inProgress.delete(timer.stored)
+  }
+
+  /** A process with fewer in progress may claim their timers. Until then they are overdue. */
+  function fullOwners(nowMs: number): readonly string[] {
+    const byOwner = Map.groupBy(inProgress.values(), ({ owner }) => owner)
+    const full = [...byOwner].filter(([, some]) => some.length >= MAX_IN_PROGRESS_PER_OWNER).map(([owner]) => owner)
+    for (const owner of full) {
+      if (nowMs - (loggedAtMs.get(owner) ?? Number.NEGATIVE_INFINITY) < LOG_EVERY_MS) continue
+      loggedAtMs.set(owner, nowMs)
+      log.warn('too many timers of an owner are in progress; its further timers are left', { owner })
+    }
+    return full
   }
 
   async function extendLeases(): Promise<void> {
@@ -75,11 +97,14 @@ export function createTimerLoop(timers: Pick<TimerStore, 'claimDue' | 'extend' |
       const work = async (): Promise<number | undefined> => {
         await extendLeases()
         const nowMs = performance.now()
-        const due = await timers.claimDue(MAX_AT_ONCE, LEASE_MS)
-        if (due.length === 0) return undefined
+        const full = fullOwners(nowMs)
+        const due = await timers.claimDue(MAX_AT_ONCE, LEASE_MS, full)
+        // Redis has to look through the timers that are left.
+        const pauseMs = full.length > 0 ? WAIT_MS : 0
+        if (due.length === 0) return pauseMs || undefined
         const handled = Promise.all(due.map((timer) => begin(timer, nowMs, owners)))
         await answerWithin(WAIT_MS, handled, 'timers are still being handled').catch(() => {})
-        return 0
+        return pauseMs
       }
       poll = startPoll(POLL_MS, work, (error) => log.warn('timers cannot be read; retrying', { error }))
       poll.wake()
