@@ -165,8 +165,9 @@ export async function startClockWatch(deps: {
       return Math.max(Math.min(now(), latestMs), earliestMs)
     },
     /**
-     * Redis's clock, ms since 1970, late by a round trip at most and never early: for decisions that all processes must make
-     * alike, and that cannot be undone. Before the first comparison it is this process's clock.
+     * Redis's clock, ms since 1970, late by a round trip and an unnoticed suspension of a second at most, and never early: for
+     * decisions that all processes must make alike, and that cannot be undone. Before the first comparison it is this
+     * process's clock.
      */
     serverNow: (): number => (last === undefined ? now() : Math.floor(last.earliestServerMs + elapsingMs())),
     stop: poll.stop,

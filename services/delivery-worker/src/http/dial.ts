@@ -1,8 +1,8 @@
-import { connect, isIP, isIPv4, isIPv6, type LookupFunction, type Socket } from 'node:net'
+import { connect, isIP, isIPv6, type LookupFunction, type Socket } from 'node:net'
 import { promisify } from 'node:util'
 import type { AddressGuard } from '@switchhook/egress'
 import { type Deadline, startDeadline } from '@switchhook/runtime'
-import { codedError, explainedError, isOurShortage, NO_LOCAL_PORT } from '../policy/classify.ts'
+import { explainedError, isOurShortage } from '../policy/classify.ts'
 import { blocked } from './lookup.ts'
 
 /** A way to connect to addresses: directly, or through a proxy. */
@@ -43,26 +43,11 @@ export type OpenSocket = (
   connecting?: (state: () => string) => void,
 ) => Promise<Socket>
 
-/** Linux reports EADDRNOTAVAIL when no local port is free, and for IPv6 also when this host has no address of that family. */
-const NO_LOCAL_ADDRESS = 'EADDRNOTAVAIL'
-
-/**
- * Names the error after the shortage of local ports, if that is its cause: our own, and no fault of the other side. Not for a
- * direct connection to an IPv6 address, whose host may simply have no IPv6.
- */
-export function namingShortage(error: NodeJS.ErrnoException): NodeJS.ErrnoException {
-  const all: (NodeJS.ErrnoException & { readonly address?: string })[] =
-    error instanceof AggregateError ? error.errors : [error]
-  const without = all.filter(({ code }) => code === NO_LOCAL_ADDRESS)
-  const isShortage = without.length === all.length || without.some(({ address = '' }) => isIPv4(address))
-  return isShortage ? codedError(NO_LOCAL_PORT, 'no local port is free', error) : error
-}
-
 const DIRECTLY: Way = {
   open: (host, port, ended) => {
     const socket = connect({ host, port })
     socket.once('connect', () => ended(null, socket))
-    socket.on('error', (error) => ended(isIPv4(host) ? namingShortage(error) : error))
+    socket.on('error', ended)
     return () => socket.destroy()
   },
   isFinal: isOurShortage,
@@ -177,7 +162,7 @@ function inTurn(addresses: readonly string[]): readonly string[] {
 }
 
 /** Says least: this host may have no route for a family. */
-const NO_ROUTE: ReadonlySet<unknown> = new Set(['ENETUNREACH', 'EHOSTUNREACH', NO_LOCAL_ADDRESS, 'EAFNOSUPPORT'])
+const NO_ROUTE: ReadonlySet<unknown> = new Set(['ENETUNREACH', 'EHOSTUNREACH', 'EADDRNOTAVAIL', 'EAFNOSUPPORT'])
 
 /** Named after the failure that says most, with all of them in its text. */
 function failureOf(failures: readonly (Error & { readonly code?: string })[]): Error {

@@ -54,11 +54,11 @@ async function resultOf(codes: Failures, addresses: readonly string[], proxyUrl?
 const NONE = 'EADDRNOTAVAIL'
 
 test.each<[string, Failures, string]>([
-  ['an IPv4 address', { [FOURTH]: NONE }, SHORTAGE],
-  ['an IPv6 address: the host may have none', { [SIXTH]: NONE }, 'network'],
-  ['both', { [FOURTH]: NONE, [SIXTH]: NONE }, SHORTAGE],
+  ['an IPv4 address', { [FOURTH]: NONE }, 'network'],
+  ['an IPv6 address', { [SIXTH]: NONE }, 'network'],
+  ['both', { [FOURTH]: NONE, [SIXTH]: NONE }, 'network'],
   ['an IPv6 address, beside an IPv4 address that refuses', { [FOURTH]: 'ECONNREFUSED', [SIXTH]: NONE }, 'refused'],
-])('no local address or port for %s', async (_to, codes, expected) => {
+])('no local address or port for %s of an endpoint concerns that endpoint alone', async (_to, codes, expected) => {
   expect(await resultOf(codes, Object.keys(codes))).toBe(expected)
 })
 

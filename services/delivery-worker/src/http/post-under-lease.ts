@@ -31,7 +31,7 @@ export interface LeaseExpired {
  */
 export interface Broken {
   readonly kind: 'broken'
-  /** Of the attempt, unless its replay is answered. */
+  /** Of the attempt, unless its replay has one. */
   readonly outcome: Outcome
   /** What the subscriber should know of it if the replay is answered. */
   readonly detail?: string
@@ -161,7 +161,10 @@ export function createPostUnderLease(deps: PostUnderLeaseDeps) {
           } else if (sent.kind !== 'lease-expired') return posted(delivery, sent)
         } else if (late >= MAX_LATE || deadline.hasPassed) {
           if (broken !== undefined) return broken.posted
-          throw new Unavailable('redis', 'Redis is slow: reading the subscription takes longer than its lease')
+          throw new Unavailable(
+            'redis',
+            'reading the subscription takes longer than its lease: Redis or this process is slow',
+          )
         } else if (late > 0) await pause(LATE_PAUSE_MS)
         read = await renew(due)
         late += 1

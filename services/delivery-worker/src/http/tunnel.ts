@@ -1,10 +1,10 @@
 import { request as tlsRequest } from 'node:https'
-import { isIP, type LookupFunction, type Socket } from 'node:net'
+import { isIP, isIPv4, type LookupFunction, type Socket } from 'node:net'
 import type { AddressGuard } from '@switchhook/egress'
 import { type Logger, startDeadline } from '@switchhook/runtime'
 import type { EgressProxy } from '../egress-proxy.ts'
-import { explainedError, isOurShortage, PROXY_FAILED } from '../policy/classify.ts'
-import { addressText, createDial, namingShortage, type OpenSocket } from './dial.ts'
+import { codedError, explainedError, isOurShortage, NO_LOCAL_PORT, PROXY_FAILED } from '../policy/classify.ts'
+import { addressText, createDial, type OpenSocket } from './dial.ts'
 
 /** An import of this module would load all of Node's `fetch` at start, for its re-exports. */
 const { request: plainRequest } = process.getBuiltinModule('node:http')
@@ -139,4 +139,17 @@ function connectThrough(
     end()
     request.destroy()
   }
+}
+
+/**
+ * Names the error after the shortage of local ports, if that is its cause: all deliveries share the proxy's address. The ports to
+ * an endpoint are used up by its own deliveries alone, because it lets no connection be kept, so there it stays a failure of the
+ * endpoint, and its breaker spares the others. Linux reports EADDRNOTAVAIL also on a host without IPv6.
+ */
+function namingShortage(error: NodeJS.ErrnoException): NodeJS.ErrnoException {
+  const all: (NodeJS.ErrnoException & { readonly address?: string })[] =
+    error instanceof AggregateError ? error.errors : [error]
+  const without = all.filter(({ code }) => code === 'EADDRNOTAVAIL')
+  const isShortage = without.length === all.length || without.some(({ address = '' }) => isIPv4(address))
+  return isShortage ? codedError(NO_LOCAL_PORT, 'no local port is free', error) : error
 }
