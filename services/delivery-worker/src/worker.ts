@@ -1,5 +1,4 @@
 import { dueQueues, LANES, serviceTopology } from '@switchhook/messaging'
-import { startDeadline } from '@switchhook/runtime'
 import { openBacking, type Running, type Service } from '@switchhook/service'
 import {
   createBreakerStore,
@@ -14,7 +13,6 @@ import {
   createRejectionStore,
   createStateStore,
   createSubscriptionStore,
-  type Endpoint,
 } from '@switchhook/store'
 import { boundsOf } from './bounds.ts'
 import { consumeChecks, createCheckReceiver } from './checks/check-receiver.ts'
@@ -23,16 +21,17 @@ import { startConsuming } from './consume.ts'
 import { createAdmit } from './endpoint/admit.ts'
 import { createBreaker } from './endpoint/breaker.ts'
 import { createIsolation } from './endpoint/isolation.ts'
+import { createReadEndpoint } from './endpoint/read-endpoint.ts'
 import { createConfirmedHeldStore } from './held/confirmed-held-store.ts'
 import { createHeldLimit } from './held/held-limit.ts'
 import { consumeOutcomes, createRecordOutcomes } from './held/record-outcomes.ts'
 import { startLooks } from './held/start-looks.ts'
 import { createEndpointClient } from './http/endpoint-client.ts'
-import { createPostUnderLease, type Renew } from './http/post-under-lease.ts'
 import { createLimits } from './limits/limits.ts'
 import { createNotices } from './notices/notices.ts'
 import { createPipeline } from './pipeline/pipeline.ts'
 import { createRecoverRejected } from './pipeline/recover-rejected.ts'
+import { waitsOf } from './policy/decide.ts'
 import { startReporting } from './reporting/start-reporting.ts'
 
 /** Starts the parts of the worker in the order of their dependencies. Resolves once it consumes. */
@@ -44,7 +43,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   const { redis, broker, installation, consume, readiness, redisNow, shards } = await openBacking(service, {
     sharded: { configured: config.DELIVERY_SHARDS, namesOf: dueQueues },
     topology: (packetShards) =>
-      serviceTopology([...schedule.waitsMs, schedule.cooldownMs], {
+      serviceTopology(waitsOf(schedule), {
         lanes: LANES,
         deliveryShards: config.DELIVERY_SHARDS,
         packetShards,
@@ -53,8 +52,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   })
   const clocks = { redisNow, nowMs: () => performance.now() }
   const bounds = boundsOf(config, shards)
-  const deadlineMs = config.DELIVERY_TIMEOUT
-  const client = createEndpointClient(config, bounds.posts, log, redisNow)
+  const client = createEndpointClient({ config, maxSockets: bounds.posts, log, ...clocks })
   const reporting = startReporting(service, redis)
   const { traced, listener } = reporting
   const subscriptions = createSubscriptionStore(redis, installation.verify)
@@ -73,13 +71,16 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     log,
   })
   const breakers = createBreakerStore(redis, { failures: config.BREAKER_FAILURES, cooldownMs: schedule.cooldownMs })
-  const breaker = createBreaker(breakers, maxAttemptMs(config), reporting.coolDownBegan, notices, scheduleOf)
-  const look = installation.confirmAbsence(
-    (endpoint: Endpoint) => breakers.look(endpoint).then((found) => reporting.looked(endpoint, found)),
-    (found) => found.status === 'fulfilled' && found.value.subscription === undefined,
-  )
+  const breaker = createBreaker({
+    store: breakers,
+    maxAttemptMs: maxAttemptMs(config),
+    opened: reporting.coolDownBegan,
+    notices,
+    scheduleOf,
+  })
+  const readEndpoint = createReadEndpoint({ breakers, installation, looked: reporting.looked })
   const admit = createAdmit({
-    look,
+    look: readEndpoint,
     isFailing: breaker.isFailing,
     canSign: client.canSign,
     findRemoved: (endpoint) => subscriptions.findRemoved(endpoint),
@@ -95,9 +96,6 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   const held = createConfirmedHeldStore(redis, installation)
   const heldLimit = createHeldLimit({ held, deliveries, notices, log })
   const limits = createLimits({ broker, permits: createPermitStore(redis, maxAttemptMs(config)), held, log, ...clocks })
-  const { writeWithin } = client
-  const postUnderLease = (renew: Renew) =>
-    createPostUnderLease({ writeWithin, startDeadline: () => startDeadline(deadlineMs), renew, nowMs: clocks.nowMs })
   const recoverRejected = createRecoverRejected(archive, createRejectionStore(redis), createStateStore(redis))
   const { deliver, conclude } = createPipeline({
     ...clocks,
@@ -108,7 +106,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     deliveries,
     broker,
     limits,
-    post: postUnderLease(admit),
+    post: client.postUnderLease(admit),
     listener,
     afterSettled: [heldLimit.afterSettled, recoverRejected, notices.afterSettled],
   })
@@ -116,24 +114,25 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   const received = { held, conclude, noticeIfParked, listAgain: heldLimit.listAgain }
   const recordOutcomes = createRecordOutcomes({ ...received, outcomes: createOutcomeStore(redis) })
   const checks = createCheckStore(redis)
-  const check = createCheckReceiver({ client, postUnderLease, limits, subscriptions, checks, deadlineMs, clocks })
+  const check = createCheckReceiver({ client, limits, subscriptions, checks, clocks })
 
-  // Stopped in the reverse order.
-  shutdown.defer('connections', () => client.close())
-  shutdown.defer('reporting', reporting.stop)
-  shutdown.defer('limits', () => limits.ended())
   const looks = startLooks({
     ...received,
     redis,
     broker,
     shards,
-    endpoint: look,
+    endpoint: readEndpoint,
     limits,
     parkExcess: heldLimit.parkExcess,
     noticeLimit: noticeHeldLimit,
     redisNow,
     log,
   })
+
+  // Stopped in the reverse order.
+  shutdown.defer('connections', () => client.close())
+  shutdown.defer('reporting', reporting.stop)
+  shutdown.defer('limits', () => limits.ended())
   shutdown.defer('held deliveries', looks.stop)
   const consumers = await Promise.all([
     startConsuming({ consume, broker, bounds, shards, isolation, traced, deliver, clocks, log }),

@@ -36,16 +36,16 @@ function aWorld(
       canSign: () => canSign,
       sendsStrays: (url) => url === found.url && strays.length > 0,
       forgetStrays: () => void strays.splice(0),
-    },
-    postUnderLease: () => async (delivery, attempt, _trustedUntilMs, take) => {
-      if (take !== undefined && (await take(false)) === undefined) return { kind: 'held', lookInMs: 0 }
-      posts.push({ delivery, attempt })
-      elapsedMs += 40.3
-      return { kind: 'posted', delivery, outcome: outcome(delivery, attempt) }
+      deadlineMs: 10_000,
+      postUnderLease: () => async (delivery, attempt, _trustedUntilMs, take) => {
+        if (take !== undefined && (await take(false)) === undefined) return { kind: 'held', lookInMs: 0 }
+        posts.push({ delivery, attempt })
+        elapsedMs += 40.3
+        return { kind: 'posted', delivery, outcome: outcome(delivery, attempt) }
+      },
     },
     limits: { post: async (limited, _delivery, _isProbe, post) => post(limited && (async () => undefined)) },
     checks: { save: async (checkId, facts) => void saved.push([checkId, facts]) },
-    deadlineMs: 10_000,
     // Set back during the first POST.
     clocks: { redisNow: () => (elapsedMs === 0 ? NOW_MS : NOW_MS - 3_600_000), nowMs: () => elapsedMs },
   })

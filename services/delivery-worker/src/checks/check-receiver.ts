@@ -14,18 +14,14 @@ import type { Consume } from '@switchhook/service'
 import type { CheckStore, SubscriptionStore } from '@switchhook/store'
 import type { Clocks } from '../clocks.ts'
 import type { EndpointClient } from '../http/endpoint-client.ts'
-import type { PostUnderLease, Renew } from '../http/post-under-lease.ts'
 import type { Limits } from '../limits/limits.ts'
 import { resultOf } from '../policy/classify.ts'
 
 interface CheckReceiverDeps {
-  readonly client: Pick<EndpointClient, 'canSign' | 'sendsStrays' | 'forgetStrays'>
-  readonly postUnderLease: (renew: Renew) => PostUnderLease
+  readonly client: Pick<EndpointClient, 'canSign' | 'deadlineMs' | 'forgetStrays' | 'postUnderLease' | 'sendsStrays'>
   readonly limits: Pick<Limits, 'post'>
   readonly subscriptions: Pick<SubscriptionStore, 'find'>
   readonly checks: Pick<CheckStore, 'save'>
-  /** The deadline of one attempt, which the result states. */
-  readonly deadlineMs: number
   readonly clocks: Clocks
 }
 
@@ -42,10 +38,10 @@ const PERMIT_POLL_MS = 50
  * the time that it waits for permits of a subscription with limits.
  */
 export function createCheckReceiver(deps: CheckReceiverDeps) {
-  const { client, limits, subscriptions, checks, deadlineMs, clocks } = deps
+  const { client, limits, subscriptions, checks, clocks } = deps
   const { redisNow, nowMs } = clocks
   // A check relies on what it read when it began.
-  const post = deps.postUnderLease(async (delivery) => ({
+  const post = client.postUnderLease(async (delivery) => ({
     admission: { kind: 'admitted', delivery },
     trustedUntilMs: Infinity,
   }))
@@ -80,7 +76,7 @@ export function createCheckReceiver(deps: CheckReceiverDeps) {
     client.forgetStrays(first.url)
     const plain = await postOnce(first)
     if (plain === undefined) return
-    const facts = { deadlineMs, isSigned, plain }
+    const facts = { deadlineMs: client.deadlineMs, isSigned, plain }
     if (plain.outcome !== 'delivered') return checks.save(checkId, facts)
     // The first of these goes over the connection of the plain one, if the endpoint keeps it.
     const [duplicate, forged, stale] = await Promise.all([

@@ -15,8 +15,8 @@ function aBreaker(maxAttemptMs = 60_000) {
   const notes: string[] = []
   const openedFor: string[] = []
   const notices: string[] = []
-  const breaker = createBreaker(
-    {
+  const breaker = createBreaker({
+    store: {
       claimProbe: async () => 'the probe',
       giveUpProbe: async () => {},
       noteFailure: async (_endpoint, probe, result) => {
@@ -26,13 +26,13 @@ function aBreaker(maxAttemptMs = 60_000) {
       noteAnswer: async () => void notes.push('answer'),
     },
     maxAttemptMs,
-    (subscriptionId) => openedFor.push(subscriptionId),
-    {
+    opened: (subscriptionId) => openedFor.push(subscriptionId),
+    notices: {
       failing: async () => void notices.push(`failing after ${notes.length}`),
       recovered: async () => void notices.push(`recovered after ${notes.length}`),
     },
-    () => ({ waitsMs: [], cooldownMs: 900_000 }),
-  )
+    scheduleOf: () => ({ waitsMs: [], cooldownMs: 900_000 }),
+  })
   return { breaker, notes, openedFor, notices }
 }
 
@@ -91,18 +91,18 @@ test('a failure is counted with its probe, and the start of a cool-down is repor
 
 test('the pause that an endpoint asks for is passed on, up to a limit', async () => {
   const [results, opened]: [unknown[], unknown[]] = [[], []]
-  const breaker = createBreaker(
-    {
+  const breaker = createBreaker({
+    store: {
       claimProbe: async () => 'the probe',
       giveUpProbe: async () => {},
       noteFailure: async (_endpoint, _probe, result) => results.push(result) > 1,
       noteAnswer: async () => {},
     },
-    60_000,
-    (_subscriptionId, pauseMs) => opened.push(pauseMs),
-    { failing: async () => {}, recovered: async () => {} },
-    () => ({ waitsMs: [], cooldownMs: 20_000 }),
-  )
+    maxAttemptMs: 60_000,
+    opened: (_subscriptionId, pauseMs) => opened.push(pauseMs),
+    notices: { failing: async () => {}, recovered: async () => {} },
+    scheduleOf: () => ({ waitsMs: [], cooldownMs: 20_000 }),
+  })
   await breaker.note(
     aDelivery(),
     { kind: 'answered', status: 429, answer: 'slow down', pauseMs: 5_000 },

@@ -19,7 +19,7 @@ export interface Before extends Pick<EndpointState, 'health' | 'rejected'> {
 }
 
 /** Publishes the notices of an outage. Neither function rejects: a failed notice never affects the breaker. */
-export interface OutageNotices {
+interface OutageNotices {
   /** Called with every cool-down; publishes one notice per outage. */
   readonly failing: (delivery: Delivery) => Promise<void>
   /** Called before the breaker closes. */
@@ -34,20 +34,22 @@ const MAX_FAILING = 10_000
 
 export type Breaker = ReturnType<typeof createBreaker>
 
+interface BreakerDeps {
+  readonly store: Pick<BreakerStore, 'claimProbe' | 'giveUpProbe' | 'noteFailure' | 'noteAnswer'>
+  /** How long an attempt can take, and how long a claimed probe is valid. */
+  readonly maxAttemptMs: number
+  /** Called when a cool-down begins, with the pause that the endpoint asked for. */
+  readonly opened: (subscriptionId: string, pauseMs: number | undefined) => void
+  readonly notices: OutageNotices
+  /** Bounds a pause: one that is longer than a last slot is postponed would park deliveries without an attempt. */
+  readonly scheduleOf: ScheduleOf
+}
+
 /**
  * Reports outcomes to the breaker. A success from an endpoint without failures writes nothing: neither the look before the
  * POST nor this worker's own POSTs since have shown one, nor one that hung among the last results.
- * @param maxAttemptMs how long an attempt can take, and how long a claimed probe is valid
- * @param opened called when a cool-down begins, with the pause that the endpoint asked for
- * @param scheduleOf bounds a pause: one that is longer than a last slot is postponed would park deliveries without an attempt
  */
-export function createBreaker(
-  store: Pick<BreakerStore, 'claimProbe' | 'giveUpProbe' | 'noteFailure' | 'noteAnswer'>,
-  maxAttemptMs: number,
-  opened: (subscriptionId: string, pauseMs: number | undefined) => void,
-  notices: OutageNotices,
-  scheduleOf: ScheduleOf,
-) {
+export function createBreaker({ store, maxAttemptMs, opened, notices, scheduleOf }: BreakerDeps) {
   // A POST that began before the failure does not know of it, and has ended after `maxAttemptMs`. Later ones find the failure
   // in their look, so dead endpoints and deleted subscriptions need no longer entry.
   const failing = new LRUCache<SubscriptionId, true>({ max: MAX_FAILING, ttl: maxAttemptMs })

@@ -112,6 +112,9 @@ function postpone(slot: number, postponed: number, isProbing: boolean, schedule:
   return { kind: 'postpone', slot, postponed: postponed + 1, waitMs: waitMs ?? schedule.cooldownMs }
 }
 
+/** Every wait that `decide` chooses for a retry or a postponement. Each has a queue. */
+export const waitsOf = ({ waitsMs, cooldownMs }: RetrySchedule): readonly number[] => [...waitsMs, cooldownMs]
+
 /**
  * The waits of a last slot: one cool-down, then the longer waits of the schedule one after the other, until all of them add
  * up to its longest wait. A large backlog for a dead endpoint then costs the broker few messages.

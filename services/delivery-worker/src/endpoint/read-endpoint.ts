@@ -1,0 +1,15 @@
+import type { BreakerStore, Endpoint, Installation } from '@switchhook/store'
+import type { Reporting } from '../reporting/start-reporting.ts'
+
+interface ReadEndpointDeps {
+  readonly breakers: Pick<BreakerStore, 'look'>
+  readonly installation: Pick<Installation, 'confirmAbsence'>
+  readonly looked: Reporting['looked']
+}
+
+/** Reads an endpoint. A subscription is absent only if this Redis holds the installation. */
+export const createReadEndpoint = ({ breakers, installation, looked }: ReadEndpointDeps) =>
+  installation.confirmAbsence(
+    async (endpoint: Endpoint) => looked(endpoint, await breakers.look(endpoint)),
+    (found) => found.status === 'fulfilled' && found.value.subscription === undefined,
+  )
