@@ -43,7 +43,7 @@ export async function startConsuming(deps: ConsumeDeps): Promise<Pick<Consumer, 
   const limit = createStartLimit(bounds.starting, clocks)
   const fromDue: Handle = (due) => deliver(due, 'due')
   const fromLane: Handle = (due) => deliver(due, 'lane')
-  const alone: Handle = (due) => {
+  const single: Handle = (due) => {
     limit.noteDue()
     return fromDue(due)
   }
@@ -51,7 +51,7 @@ export async function startConsuming(deps: ConsumeDeps): Promise<Pick<Consumer, 
     const end = await limit.startYielding()
     await fromDue(due).finally(end)
   }
-  const consumeAlone = (queue: string, concurrency: number, handle: Handle): Promise<Consumer> =>
+  const consumeSingle = (queue: string, concurrency: number, handle: Handle): Promise<Consumer> =>
     consume({
       queue,
       concurrency,
@@ -70,11 +70,11 @@ export async function startConsuming(deps: ConsumeDeps): Promise<Pick<Consumer, 
   const packets = packetsFrom(Queue.deliveryPackets, limit.start)
   const yieldingPackets = packetsFrom(Queue.yieldingPackets, limit.startYielding, Queue.yielding)
   const consumers = await Promise.all([
-    ...dueQueues(shards).map((queue) => consumeAlone(queue, prefetch.due, alone)),
+    ...dueQueues(shards).map((queue) => consumeSingle(queue, prefetch.due, single)),
     ...packetQueues(shards).map((queue) => consumePackets(queue, prefetch.packets, packets)),
     consumePackets(Queue.yieldingPackets, prefetch.yieldingPackets, yieldingPackets),
-    consumeAlone(Queue.yielding, prefetch.yielding, yielding),
-    ...laneQueues(LANES).map((lane) => consumeAlone(lane, prefetch.lane, fromLane)),
+    consumeSingle(Queue.yielding, prefetch.yielding, yielding),
+    ...laneQueues(LANES).map((lane) => consumeSingle(lane, prefetch.lane, fromLane)),
   ])
   return {
     async drain() {

@@ -119,15 +119,15 @@ export function createBreakerReader(redis: Redis) {
     return replies.flat()
   }
 
-  const askAlone = async (question: Question): Promise<StoredEndpoint> => (await ask([question]))[0] as StoredEndpoint
+  const askOne = async (question: Question): Promise<StoredEndpoint> => (await ask([question]))[0] as StoredEndpoint
 
   /** The questions of a tick share a call, except in a cluster. */
   const askTogether = oncePerTick<Question, StoredEndpoint>(async (questions) => {
-    if (questions.length === 1 || !redis.mayMixTags()) return questions.map(askAlone)
+    if (questions.length === 1 || !redis.mayMixTags()) return questions.map(askOne)
     return await ask(questions).catch((error: unknown) => {
       if (!(error instanceof RedisRefusal)) throw error
       // A key that holds something else must not affect the other endpoints.
-      return questions.map(askAlone)
+      return questions.map(askOne)
     })
   })
 

@@ -92,21 +92,21 @@ export function createLedgerStore(redis: Redis, retention: DeliveryRetention) {
   }
 
   /** One command for each key, so that a primary of a cluster that is away fails its own deliveries only. */
-  const readAlone = (key: string): Promise<string> =>
+  const readOne = (key: string): Promise<string> =>
     redis[run]((commands) => commands.getrange(key, 0, LEDGER_BYTES - 1))
 
   /**
    * The records of first messages of first runs, most of which do not exist, in one read for all deliveries of a tick. It
    * reads whole records, which are large after a run.
    */
-  const readFirst = stringsPerTick(redis, readAlone)
+  const readFirst = stringsPerTick(redis, readOne)
 
   interface FirstRecord {
     readonly key: string
     readonly record: string
   }
   /** Resolves to whether the record was written. Each has its own command, for the same reason. */
-  const writeAlone = async ({ key, record }: FirstRecord): Promise<boolean> =>
+  const writeOne = async ({ key, record }: FirstRecord): Promise<boolean> =>
     (await redis[run]((commands) => commands.set(key, record, 'PX', retention.settledRetentionMs, 'NX'))) !== null
 
   /**
@@ -115,7 +115,7 @@ export function createLedgerStore(redis: Redis, retention: DeliveryRetention) {
    * to whether the record was written.
    */
   const writeFirst = oncePerTick<FirstRecord, boolean>(async (records) => {
-    if (records.length === 1 || !redis.mayMixTags()) return records.map(writeAlone)
+    if (records.length === 1 || !redis.mayMixTags()) return records.map(writeOne)
     const parts = records.map(({ key, record }) => ({ keys: [key], args: [record] }))
     const replies = await redis[run]((commands) =>
       commands.runParts('deliveries/write-first-records', parts, [retention.settledRetentionMs]),
@@ -133,7 +133,7 @@ export function createLedgerStore(redis: Redis, retention: DeliveryRetention) {
       // its own in a later run, unless its copies can outlast its record.
       const [record, line] =
         token === undefined && lifetimes.ledgerMs(message, false) === 0
-          ? [await (ofRun === 1 ? readFirst : readAlone)(recordKey(deliveryId)), null]
+          ? [await (ofRun === 1 ? readFirst : readOne)(recordKey(deliveryId)), null]
           : await pipeline(redis, (commands) => [
               commands.getrange(recordKey(deliveryId), 0, LEDGER_BYTES - 1),
               commands.get(ledgerKey(deliveryId)),
@@ -199,9 +199,9 @@ export function createLifetimes(retention: DeliveryRetention) {
     /** @param hasRecord false: if the message is the first one, only copies of it exist, which wait for its first retry at most */
     ledgerMs(message: MessageIdentity, hasRecord: boolean): number {
       const { waitsMs, cooldownMs } = scheduleOf(message)
-      const isAlone = !hasRecord && message.run === 1 && message.slot === 0
+      const hasFirstCopiesOnly = !hasRecord && message.run === 1 && message.slot === 0
       // The last slot is postponed by a cool-down or any wait.
-      const waitMs = isAlone ? (waitsMs[0] ?? cooldownMs) : Math.max(cooldownMs, ...waitsMs)
+      const waitMs = hasFirstCopiesOnly ? (waitsMs[0] ?? cooldownMs) : Math.max(cooldownMs, ...waitsMs)
       return waitMs > leastKeptMs / 2 ? waitMs + COPY_SLACK_MS : 0
     },
   }

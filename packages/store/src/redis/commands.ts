@@ -62,13 +62,13 @@ export function withScripts(client: RedisClient) {
 
   /** The strings at keys whose hash tags may differ. */
   async function getEach(keys: readonly string[]): Promise<(string | null)[]> {
-    const getAlone = (): Promise<(string | null)[]> => Promise.all(keys.map((key) => client.get(key)))
-    if (!mayMixTags || keys.length <= 1) return await getAlone()
+    const getEachKey = (): Promise<(string | null)[]> => Promise.all(keys.map((key) => client.get(key)))
+    if (!mayMixTags || keys.length <= 1) return await getEachKey()
     try {
       return await client.mget([...keys])
     } catch (error) {
       noteRefusal(error)
-      return await getAlone()
+      return await getEachKey()
     }
   }
 

@@ -33,14 +33,14 @@ export const pipeline = <Replies extends readonly unknown[] | []>(
 /**
  * Reads the strings at keys of a tick in one command. A cluster gets one for each key, so that a primary that is away fails its
  * own keys only.
- * @param readAlone reads a key of a cluster
+ * @param readOne reads a key of a cluster
  */
 export const stringsPerTick = (
   redis: Pick<Redis, typeof run | 'mayMixTags'>,
-  readAlone = (key: string): Promise<string | null> => redis[run]((commands) => commands.get(key)),
+  readOne = (key: string): Promise<string | null> => redis[run]((commands) => commands.get(key)),
 ) =>
   oncePerTick(async (keys: readonly string[]) =>
-    redis.mayMixTags() ? await redis[run]((commands) => commands.getEach(keys)) : keys.map(readAlone),
+    redis.mayMixTags() ? await redis[run]((commands) => commands.getEach(keys)) : keys.map(readOne),
   )
 
 /** Redis answered with an error about the command or the stored data, not about its own state. */
