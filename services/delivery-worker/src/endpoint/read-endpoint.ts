@@ -1,10 +1,12 @@
 import type { BreakerStore, Endpoint, Installation } from '@switchhook/store'
-import type { Reporting } from '../reporting/start-reporting.ts'
+
+type Found = Awaited<ReturnType<BreakerStore['look']>>
 
 interface ReadEndpointDeps {
   readonly breakers: Pick<BreakerStore, 'look'>
   readonly installation: Pick<Installation, 'confirmAbsence'>
-  readonly looked: Reporting['looked']
+  /** Called with each reading. */
+  readonly looked: (endpoint: Endpoint, found: Found) => Found
 }
 
 /** Reads an endpoint. A subscription is absent only if this Redis holds the installation. */
