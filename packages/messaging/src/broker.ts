@@ -6,7 +6,7 @@ import {
   type ReceiverCheck,
   Unavailable,
 } from '@switchhook/contracts'
-import type { Logger } from '@switchhook/runtime'
+import { answerWithin, type Logger } from '@switchhook/runtime'
 import type { BrokerMeter, BrokerState } from './broker-meter.ts'
 import { type ConsumeOptions, type ConsumerTiming, TIMING } from './consuming/consume-options.ts'
 import { type Consumer, QueueConsumer } from './consuming/consumer.ts'
@@ -118,10 +118,7 @@ export async function openBroker({
       },
     })
   const publishing = await open('publish', (session) => publisher.attach(session))
-  // The set-up does not wait for the consumers: a queue that does not answer would use up its time.
-  const consuming = await open('consume', async (session) => {
-    for (const consumer of consumers) void attachTo(session, consumer)
-  })
+  const consuming = await open('consume', attachAll)
   links.push(publishing, consuming)
   const checking = setInterval(() => {
     for (const consumer of consumers) void consumer.check(consuming.session())
@@ -223,6 +220,12 @@ export async function openBroker({
       .finally(() => {
         isDeclaring = false
       })
+  }
+
+  /** A consumer that is refused fails the set-up, whose repetitions back off. Queues that do not answer cannot use up its time. */
+  async function attachAll(session: Session): Promise<void> {
+    const attached = Promise.all([...consumers].map((consumer) => attachTo(session, consumer)))
+    await answerWithin(timing.attachMs, attached, 'some consumers are still being attached').catch(() => {})
   }
 
   async function attachNow(consumer: Attachable): Promise<void> {

@@ -54,6 +54,8 @@ export const TIMING = {
   bugDelayMs: 1_000,
   /** The time limit of the broker's answer to a consume, cancel or check. After it, the channel is given up. */
   answerMs: 10_000,
+  /** How long the set-up of a connection waits for its consumers. The others continue to attach after it. */
+  attachMs: 2_000,
   /**
    * How long a queue that was deleted is left missing. RabbitMQ cancels its consumers a moment after the deletion. If the queue
    * exists again by then, it moves them to the new queue without a notice, and there they receive nothing.

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type PlatformEvent, parseEvent, Unavailable, Unparsable } from '@switchhook/contracts'
 import {
   evaluateInBroker,
@@ -430,7 +431,7 @@ test('a message in flight when the connection is lost is redelivered, and its la
 const evaluate = evaluateInBroker()
 const testWhenOurs = evaluate === undefined ? test.skip : test
 
-testWhenOurs('queues that do not answer delay no other consumer after a reconnection', async () => {
+testWhenOurs('queues that do not answer delay no other consumer for long after a reconnection', async () => {
   const broker = await open()
   const queues = [Queue.deliveryDue, Queue.yielding, Queue.yieldingPackets, Queue.receiverChecks]
   const processes = queues.map((queue) => `'${new URL(server.amqpUrl).pathname.slice(1)}_${queue}'`)
@@ -450,4 +451,29 @@ testWhenOurs('queues that do not answer delay no other consumer after a reconnec
   } finally {
     await call('resume')
   }
+})
+
+describe('a set-up that cannot attach a consumer fails, and is repeated after longer and longer pauses:', () => {
+  const user = `restricted-${process.pid}`
+  afterEach(() => server.management.call('DELETE', `users/${user}`))
+
+  test.each([
+    ['no permission to read its queue', `^(?!${Queue.receiverChecks}$)`, '', 'RabbitMQ refuses the set-up; retrying'],
+    ['no channel left', '.*', '?channelMax=1', 'waiting for RabbitMQ'],
+  ])('%s', async (_case, read, query, line) => {
+    const { call } = server.management
+    const vhost = new URL(server.amqpUrl).pathname
+    await call('PUT', `users/${user}`, { password: 'secret', tags: '' })
+    await call('PUT', `permissions${vhost}/${user}`, { configure: '.*', write: '.*', read })
+    await open()
+    const url = Object.assign(new URL(server.amqpUrl), { username: user, password: 'secret', search: query }).href
+    const ofRestricted = recordingLog()
+    const broker = await openBroker({ url, topology: serviceTopology([]), log: ofRestricted, name: 'restricted' })
+    opened.push(broker)
+    await consume(broker, { handle: () => Promise.resolve() })
+    await consume(broker, { queue: Queue.receiverChecks, handle: () => Promise.resolve() })
+    await sleep(4_000)
+    expect(ofRestricted.count('connected to RabbitMQ')).toBe(2)
+    expect(ofRestricted.count(line)).toBeGreaterThan(0)
+  })
 })
