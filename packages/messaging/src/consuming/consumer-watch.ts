@@ -5,6 +5,9 @@ import type { ConsumerChannel, Sighting } from './consumer-channel.ts'
 /** Consecutive checks that must miss the consumer: a single one may fall into a leader election of the queue. */
 const MISSES_TO_REOPEN = 2
 
+/** Replacements that messages of other consumers excuse: a node can be cut off from the leader of one queue alone. */
+const MAX_EXCUSED = 5
+
 /**
  * Whether a consumer is missing from its queue according to the broker, independent of this process's own state. Either the
  * queue has no consumer at all; or messages were ready at two sightings, the channel had room for them, and none arrived.
@@ -25,8 +28,10 @@ const couldTake = ({ ready, hasRoom }: Sighting): boolean => ready > 0 && hasRoo
 export function createConsumerWatch(queue: string, { log, received }: Pick<ConsumerDeps, 'log' | 'received'>) {
   let seen: { readonly channel: ConsumerChannel; readonly sighting: Sighting | undefined } | undefined
   let misses = 0
+  /** The connection of the last check. */
+  let checkedOn: Session | undefined
   /** When the channel was last replaced. Undefined once a check has found the consumer since. */
-  let replaced: { readonly on: Session; readonly received: number } | undefined
+  let replaced: { readonly on: Session; readonly received: number; readonly excused: number } | undefined
   let isChecking = false
 
   function count(problem: string | undefined): boolean {
@@ -60,13 +65,14 @@ export function createConsumerWatch(queue: string, { log, received }: Pick<Consu
     /** True from the moment that the channel is replaced until a check finds the consumer. */
     isMissing: (): boolean => replaced !== undefined,
     /**
-     * Notes that the channel is replaced. False: it was replaced on this connection before, no check found it since, and no
-     * consumer received a message: a node that is cut off sends none.
+     * Notes that the channel is replaced. False: it was replaced on this connection before, no check found it since, and
+     * either no consumer received a message (a node that is cut off sends none) or too many replacements did not help.
      */
     mayReplace(session: Session): boolean {
       misses = 0
-      if (replaced?.on === session && replaced.received === received()) return false
-      replaced = { on: session, received: received() }
+      const earlier = replaced?.on === session ? replaced : undefined
+      if (earlier !== undefined && (earlier.received === received() || earlier.excused === MAX_EXCUSED)) return false
+      replaced = { on: session, received: received(), excused: earlier === undefined ? 0 : earlier.excused + 1 }
       return true
     },
     /**
@@ -80,6 +86,9 @@ export function createConsumerWatch(queue: string, { log, received }: Pick<Consu
       const before = current()
       if (isChecking || before === undefined) return false
       isChecking = true
+      // A new connection attaches the consumer again, and may still do so.
+      if (checkedOn !== session) misses = 0
+      checkedOn = session
       try {
         const problem = await findProblem(before.channel, session)
         const after = current()

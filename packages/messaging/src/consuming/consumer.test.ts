@@ -211,13 +211,27 @@ test.each<[string, Record<string, () => Promise<unknown>>]>([
   expect(count(session, 'open')).toBe(2)
 })
 
-test('the connection is kept while other consumers receive messages, however often the channel is missed', async () => {
+test('messages of other consumers excuse five replacements of the channel, and then the connection is given up', async () => {
   let received = 0
   const session = fakeSession({ consume: never })
   const consumer = create({}, FAST, () => ++received)
   await consumer.attach(session)
-  for (let n = 0; n < 8; n++) await consumer.check(session)
-  expect([session.failures, count(session, 'open'), count(session, 'close')]).toEqual([[], 5, 4])
+  for (let n = 0; n < 12; n++) await consumer.check(session)
+  expect([session.failures, count(session, 'open'), count(session, 'close')]).toEqual([[], 7, 6])
+  for (let n = 0; n < 2; n++) await consumer.check(session)
+  expect([session.failures.length, count(session, 'open')]).toEqual([1, 7])
+})
+
+test('a miss on an earlier connection does not count on the next one', async () => {
+  const consumer = create()
+  const [first, second] = [fakeSession({ consume: never }), fakeSession({ consume: never })]
+  await consumer.attach(first)
+  await consumer.check(first)
+  await consumer.attach(second)
+  await consumer.check(second)
+  expect(count(second, 'open')).toBe(1)
+  await consumer.check(second)
+  expect(count(second, 'open')).toBe(2)
 })
 
 test('a cancel that is not answered costs only the channel, and the pause continues on the next one', async () => {

@@ -111,7 +111,8 @@ export class QueueConsumer<T> {
 
   /**
    * Replaces the channel alone; the consumers of other queues keep theirs. If the previous replacement did not help and no
-   * other consumer receives messages, this node may be cut off from the majority of its cluster, so the link tries the next.
+   * other consumer receives messages, or if several did not help, this node may be cut off from the majority of its cluster
+   * or from the leader of the queue, so the link tries the next.
    */
   async #reopen(session: Session): Promise<void> {
     if (this.#draining.signal.aborted) return
