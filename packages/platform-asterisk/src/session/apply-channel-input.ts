@@ -22,6 +22,8 @@ import type { SessionDraft } from './session-draft.ts'
 
 /** A younger channel may be missing from the list because Asterisk has not created it yet. */
 export const YOUNG_MS = 2_000
+/** After it, an agent no longer expects the phone to ring: the api has given up a dial by then that was not reported. */
+const LATE_DIAL_MS = 45_000
 /** More than the calls of one session that a phone can be in. */
 const LEGS_OF_A_PHONE = 4
 
@@ -36,6 +38,8 @@ export function applyChannelInput(
     case 'ringing':
       return rings(draft, channel)
     case 'ready':
+      // Without a party, the channel is ended.
+      if (isLateDial(draft, channel)) return partyLeft(draft, channel, PLATFORM_LOST)
       return update(draft, channel, { isReady: true, ...(input.isUp && { state: 'up' as const }) })
     case 'up':
       return update(draft, channel, { state: 'up' })
@@ -67,6 +71,14 @@ export function partyRings(draft: SessionDraft, line: string): void {
   const call = draft.liveCalls().find(({ called, phase }) => phase === 'seized' && lineOf(called) === line)
   if (call !== undefined) ring(calls, call)
 }
+
+/** Whether the phone of an agent who dials is still to be called, although the dial is old: Asterisk hung, or was away. */
+export const isLateDial = (draft: SessionDraft, { line, origin, state, isReady, askedAtMs }: Channel): boolean =>
+  origin === 'placed' &&
+  state === 'asked' &&
+  !isReady &&
+  draft.atMs - askedAtMs >= LATE_DIAL_MS &&
+  draft.liveCalls().some(({ phase, caller }) => phase === 'seized' && lineOf(caller) === line)
 
 const isUp = ({ state, isReady }: Channel): boolean => state === 'up' && isReady
 

@@ -1,4 +1,4 @@
-import { applyChannelInput, gone, YOUNG_MS } from './apply-channel-input.ts'
+import { applyChannelInput, gone, isLateDial, YOUNG_MS } from './apply-channel-input.ts'
 import { PLATFORM_LOST } from './end-reason.ts'
 import type { ListedChannel, SessionInput } from './input.ts'
 import { catchUpLine } from './open-line.ts'
@@ -36,12 +36,12 @@ function missing(draft: SessionDraft, channel: Channel): void {
 
 /**
  * Asterisk drops a channel that is created while no client is connected. Nobody has been called by then, so the channel is
- * requested again, once.
+ * requested again, once, unless the dial is too old.
  */
 function lost(draft: SessionDraft, channel: Channel): void {
   const { line, origin, state, isDialled } = channel
   const isRepeated = draft.channels().some((one) => one.line === line && one.state === 'gone')
-  const canRepeat = !isRepeated && origin === 'placed' && state === 'asked' && !isDialled
+  const canRepeat = !isRepeated && origin === 'placed' && state === 'asked' && !isDialled && !isLateDial(draft, channel)
   if (canRepeat) draft.put({ ...channel, state: 'gone' })
   else gone(draft, channel, PLATFORM_LOST)
 }

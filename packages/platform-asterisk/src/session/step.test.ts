@@ -516,6 +516,48 @@ describe('compared with what Asterisk has', () => {
     expect(steps.asked).toEqual(['create 3', 'move 2 to talk'])
   })
 
+  /** Alice has dialled, and Asterisk has said nothing of her phone until now. */
+  function answersAfter(ms: number, inputOf: (steps: Steps) => Input): Steps {
+    const steps = new Steps('dials')
+    for (const atMs of [ms - 2_000, ms]) steps.stepped = step(steps.stepped.session, inputOf(steps), AT_MS + atMs)
+    return steps
+  }
+  const missing = () => listed([])
+  const waiting = (steps: Steps) => listed([{ ...upIn(null, steps.id(2)), state: 'other' }])
+  const enters = (steps: Steps): Input => ({ kind: 'ready', channelId: steps.id(2), isUp: false })
+
+  test.each([
+    ['without the channel, is repeated', missing, ['create 3']],
+    ['with the channel, goes on', waiting, ['dial 2']],
+  ])('a young dial, %s', (_what, inputOf, asked) => {
+    const steps = answersAfter(44_000, inputOf)
+    expect(steps.asked).toEqual(asked)
+    expect(steps.state).not.toBe(CallState.ended)
+  })
+
+  test.each([
+    ['Asterisk does not have', missing, []],
+    ['Asterisk has just created', waiting, ['drop 2']],
+    ['enters our application', enters, ['drop 2']],
+  ])('45 s after a dial, the phone does not ring any more: its channel %s', (_what, inputOf, asked) => {
+    const steps = new Steps('dials')
+    const all: string[] = []
+    for (const atMs of [46_000, 48_000]) {
+      steps.stepped = step(steps.stepped.session, inputOf(steps), AT_MS + atMs)
+      all.push(...steps.asked)
+    }
+    expect(new Set(all)).toEqual(new Set(asked))
+    expect(steps.leg()).toMatchObject({ state: CallState.ended, ending: { endReason: 12 } })
+  })
+
+  test('a phone that was dialled in time rings on', () => {
+    const steps = new Steps('dials')
+    steps.on(enters(steps))
+    steps.stepped = step(steps.stepped.session, waiting(steps), AT_MS + 60_000)
+    expect(steps.asked).toEqual(['dial 2'])
+    expect(steps.state).not.toBe(CallState.ended)
+  })
+
   test('a party who is gone ends the call with reason 12', () => {
     const steps = talking()
     const withoutCustomer = listed([upIn(steps.callId, steps.id(2))])
