@@ -4,8 +4,12 @@ import type { ChannelModel } from 'amqplib'
 import { createPublisher } from './publisher.ts'
 
 describe('a route on which nothing is stored', () => {
-  type Answer = (confirm: (error?: Error) => void) => void
+  type Answer = (confirm: (error?: Error) => void, doReturn: () => void) => void
   const stores: Answer = (confirm) => confirm()
+  const returns: Answer = (confirm, doReturn) => {
+    doReturn()
+    confirm()
+  }
   const refuses: Answer = (confirm) => confirm(new Error('message nacked'))
   const isSilent: Answer = () => {}
 
@@ -16,9 +20,12 @@ describe('a route on which nothing is stored', () => {
     let channels = 0
     const createConfirmChannel = async () => {
       const number = ++channels
-      return Object.assign(new EventEmitter(), {
-        publish: (_: string, routingKey: string, _content: Buffer, _options: object, confirm: () => void) =>
-          answerOn(routingKey, number)(confirm),
+      const channel = new EventEmitter()
+      return Object.assign(channel, {
+        publish: (exchange: string, routingKey: string, _content: Buffer, properties: object, confirm: () => void) =>
+          answerOn(routingKey, number)(confirm, () =>
+            channel.emit('return', { fields: { exchange, routingKey }, properties }),
+          ),
         close: async () => void closed.push(number),
       })
     }
@@ -29,12 +36,13 @@ describe('a route on which nothing is stored', () => {
     }
     const publisher = createPublisher({ changed: () => {}, confirmTimeoutMs: 100, stuckAfterMs: 300 })
     await publisher.attach(session)
-    const publish = (routingKey: string) =>
-      publisher.publish({ exchange: 'x', routingKey, content: Buffer.from('{}'), properties: {} }).then(
+    const publish = (routingKey: string, send: 'publish' | 'publishCopy' = 'publish') =>
+      publisher[send]({ exchange: 'x', routingKey, content: Buffer.from('{}'), properties: {} }).then(
         () => 'stored',
         (error: Error) => error.message,
       )
     return {
+      publish,
       failures,
       closed,
       channels: () => channels,
@@ -61,7 +69,7 @@ describe('a route on which nothing is stored', () => {
     expect(failures).toEqual([])
   })
 
-  test('is served again on another channel, and the former one is closed once its messages are answered', async () => {
+  test('is served again on another channel, and the former one is closed after the deadline of its messages', async () => {
     const { publishUntil, failures, channels, closed } = await aPublisher((key, channel) =>
       key === 'bad' && channel === 1 ? refuses : stores,
     )
@@ -84,6 +92,21 @@ describe('a route on which nothing is stored', () => {
   ])('costs the connection if the broker %s every message', async (_case, bad) => {
     const { publishUntil, failures, channels } = await aPublisher(() => bad)
     await publishUntil(() => failures.length > 0, 'one', 'two')
+    expect(failures[0]).toMatch(/^no message was stored under (one|two) for 300 ms$/)
+    expect(channels()).toBe(1)
+  })
+
+  // For these, RabbitMQ needs no majority.
+  test.each<[string, 'publish' | 'publishCopy', Answer]>([
+    ['returned copies', 'publishCopy', returns],
+    ['copies', 'publishCopy', stores],
+    ['returned messages', 'publish', returns],
+  ])('costs the connection if the broker confirms only %s', async (_case, send, answer) => {
+    const { publish, publishUntil, failures, channels } = await aPublisher((key) => (key === 'one' ? isSilent : answer))
+    let confirmed = 0
+    const timer = setInterval(() => void publish(`key ${confirmed++}`, send), 20)
+    await publishUntil(() => failures.length > 0 || channels() > 1, 'one')
+    clearInterval(timer)
     expect([failures[0], channels()]).toEqual(['no message was stored under one for 300 ms', 1])
   })
 

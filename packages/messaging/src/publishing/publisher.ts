@@ -55,7 +55,7 @@ export function createPublisher({
   )
   let current: ConfirmChannel | undefined
   let attached: Session | undefined
-  /** Messages that the broker has confirmed on this connection. */
+  /** Messages stored on this connection. Without a majority, RabbitMQ may still confirm copies, and what it returns. */
   let stored = 0
   let isBlocked = false
 
@@ -85,7 +85,7 @@ export function createPublisher({
             noteFailure(pending, notStored.reason === 'refused')
             return reject(notStored)
           }
-          stored += 1
+          if (!isCopy && !pending.wasReturned) stored += 1
           if (failing.size > 0) failing.delete(`${exchange} ${routingKey}`)
           if (pending.wasReturned) reject(new NotStored('unroutable', `no queue accepts ${routingKey} on ${exchange}`))
           else resolve()
