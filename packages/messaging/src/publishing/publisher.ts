@@ -13,7 +13,7 @@ export interface PublisherOptions {
   readonly confirmTimeoutMs?: number
   /**
    * A route on which no message was stored for this long costs the channel. If the broker stored nothing on other routes
-   * either, it costs the connection: the link then tries another node.
+   * meanwhile, it costs the connection: the link then tries another node.
    */
   readonly stuckAfterMs?: number
   readonly meter?: Pick<BrokerMeter, 'confirmed' | 'failed'> | undefined
@@ -68,7 +68,7 @@ export function createPublisher({
     return new Promise((resolve, reject) => {
       const deadline = startDeadline(timeoutMs, () => {
         if (!land(pending)) return
-        noteFailure(pending, false)
+        noteFailure(pending)
         reject(new NotStored('timeout', `no confirm within ${timeoutMs} ms`))
       })
       const { messageId } = properties
@@ -81,11 +81,10 @@ export function createPublisher({
         channel.publish(exchange, routingKey, content, options, (error: unknown) => {
           land(pending)
           if (error) {
-            const notStored = unconfirmed(toError(error))
-            noteFailure(pending, notStored.reason === 'refused')
-            return reject(notStored)
+            noteFailure(pending)
+            return reject(unconfirmed(toError(error)))
           }
-          if (!isCopy && !pending.wasReturned) stored += 1
+          if (channel === current && !isCopy && !pending.wasReturned) stored += 1
           if (failing.size > 0) failing.delete(`${exchange} ${routingKey}`)
           if (pending.wasReturned) reject(new NotStored('unroutable', `no queue accepts ${routingKey} on ${exchange}`))
           else resolve()
@@ -104,17 +103,16 @@ export function createPublisher({
   }
 
   /**
-   * Copies, and failures on a replaced channel or during an alarm, do not count.
-   * @param isRefusal an answer of the broker, for example because the queue is full. After it, any earlier confirm shows that
-   *   the connection works.
+   * Copies, and failures on a replaced channel or during an alarm, do not count. A refusal does: without a majority, RabbitMQ
+   * refuses what a new channel publishes.
    */
-  function noteFailure({ exchange, routingKey, channel, isCopy }: Pending, isRefusal: boolean): void {
+  function noteFailure({ exchange, routingKey, channel, isCopy }: Pending): void {
     if (isCopy || current !== channel || isBlocked || attached === undefined) return
     const route = `${exchange} ${routingKey}`
     const first = failing.get(route)
     if (first === undefined) failing.set(route, { since: performance.now(), stored })
     else if (performance.now() - first.since > stuckAfterMs) {
-      if (stored > (isRefusal ? 0 : first.stored)) void replaceChannel(attached, channel)
+      if (stored > first.stored) void replaceChannel(attached, channel)
       else attached.fail(new Error(`no message was stored under ${routingKey} for ${stuckAfterMs} ms`))
     }
   }
