@@ -27,7 +27,7 @@ import { createMatching } from './subscriptions/matching.ts'
 import { createSubscriptionStore } from './subscriptions/subscription-store.ts'
 
 const HOUR_MS = 3_600_000
-const retention = { settledRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
+const retention = { finishedRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
 
 let server: TestRedis
 let redis: Redis
@@ -182,7 +182,7 @@ test.each(['acknowledged', 'withdrawn', 'waiting', 'parked'] as const)(
       if (state === 'parked') return store.park(delivery, postOf(delivery, 'answered', 410), 'rejected')
       const next =
         state === 'waiting'
-          ? { state, nextAttemptAt: '2026-11-20T12:00:11.000Z', next: { token: 'a', postponed: 0 } }
+          ? { state, slot: 1, nextAttemptAt: '2026-11-20T12:00:11.000Z', next: { token: 'a', postponed: 0 } }
           : { state }
       return store.settle(delivery, postOf(delivery, 'delivered', 204), next)
     }

@@ -42,7 +42,7 @@ import { createSubscriptionStore } from './subscriptions/subscription-store.ts'
 jest.setTimeout(120_000)
 const PATIENT = { timeoutMs: 60_000, intervalMs: 50 }
 const HOUR_MS = 3_600_000
-const retention = { settledRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
+const retention = { finishedRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
 
 let servers: RedisServers
 let redis: Redis

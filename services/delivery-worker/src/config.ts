@@ -95,7 +95,7 @@ const ATTEMPT_SLACK_MS = 5_000
 export const maxAttemptMs = (config: WorkerConfig): number => config.DELIVERY_TIMEOUT + ATTEMPT_SLACK_MS
 
 /** How many deliveries may be parked with their body. As many may be held. */
-export const parkedLimitsOf = (config: WorkerConfig) => ({
+export const deliveryLimitsOf = (config: WorkerConfig) => ({
   perSubscription: config.PARKED_LIMIT_PER_SUBSCRIPTION,
   perTenant: config.PARKED_LIMIT_PER_TENANT,
 })
@@ -116,6 +116,6 @@ export const policyOf = (config: WorkerConfig): DeliveryPolicy => ({
 
 /** How long the record of a delivery is kept, by its state. */
 export const retentionOf = (config: WorkerConfig) => ({
-  settledRetentionMs: config.DELIVERY_RETENTION,
+  finishedRetentionMs: config.DELIVERY_RETENTION,
   parkedRetentionMs: config.PARKED_RETENTION,
 })

@@ -16,7 +16,7 @@ import {
 } from '@switchhook/store'
 import { boundsOf } from './bounds.ts'
 import { consumeChecks, createCheckReceiver } from './checks/check-receiver.ts'
-import { maxAttemptMs, parkedLimitsOf, retentionOf, type WorkerConfig } from './config.ts'
+import { deliveryLimitsOf, maxAttemptMs, retentionOf, type WorkerConfig } from './config.ts'
 import { startConsuming } from './consume.ts'
 import { createAdmit } from './endpoint/admit.ts'
 import { createBreaker } from './endpoint/breaker.ts'
@@ -56,9 +56,9 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   const reporting = startReporting(service, redis)
   const { traced, listener } = reporting
   const subscriptions = createSubscriptionStore(redis, installation.verify)
-  const parkedLimits = { ...parkedLimitsOf(config), released: reporting.parkedReleased }
+  const deliveryLimits = { ...deliveryLimitsOf(config), released: reporting.parkedReleased }
   const retention = { ...retentionOf(config), scheduleOf }
-  const deliveries = createDeliveryStore(redis, retention, parkedLimits, installation.verify)
+  const deliveries = createDeliveryStore(redis, retention, deliveryLimits, installation.verify)
   const archive = createDeliveryArchive(redis)
   const notices = createNotices({
     broker,
@@ -111,13 +111,13 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     afterSettled: [heldLimit.afterSettled, recoverRejected, notices.afterSettled],
   })
   const { noticeIfParked, noticeHeldLimit } = notices
-  const received = { held, conclude, noticeIfParked, listAgain: heldLimit.listAgain }
-  const recordOutcomes = createRecordOutcomes({ ...received, outcomes: createOutcomeStore(redis) })
+  const recording = { held, conclude, noticeIfParked, listAgain: heldLimit.listAgain }
+  const recordOutcomes = createRecordOutcomes({ ...recording, outcomes: createOutcomeStore(redis) })
   const checks = createCheckStore(redis)
   const check = createCheckReceiver({ client, limits, subscriptions, checks, clocks })
 
   const looks = startLooks({
-    ...received,
+    ...recording,
     redis,
     broker,
     shards,

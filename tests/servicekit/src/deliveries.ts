@@ -46,9 +46,10 @@ export const attemptOf = ({ run, slot, attempt }: Delivery, change: Partial<Atte
   ...change,
 })
 
-/** The settlement of a failed slot. */
-export const waitingUntil = (nextAttemptAt: string): Settlement => ({
+/** The settlement of a failed slot: of the first one, unless `slot`, the next one, is given. */
+export const waitingUntil = (nextAttemptAt: string, slot = 1): Settlement => ({
   state: 'waiting',
+  slot,
   nextAttemptAt,
   next: { token: 'a', postponed: 0 },
 })

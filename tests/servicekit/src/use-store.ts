@@ -15,7 +15,7 @@ export interface OpenedStore {
 }
 
 const HOUR_MS = 3_600_000
-export const RETENTION = { settledRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
+export const RETENTION = { finishedRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
 
 /** `useRedis` with a delivery store. */
 export const useStore = (opened: (world: OpenedStore) => void): void =>

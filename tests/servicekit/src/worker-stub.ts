@@ -7,7 +7,7 @@ import type { Surroundings } from './surroundings.ts'
 export type WorkerStub = Awaited<ReturnType<typeof startWorkerStub>>
 
 const HOUR_MS = 3_600_000
-const RETENTION = { settledRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
+const RETENTION = { finishedRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
 
 /**
  * Stands in for the workers: takes the deliveries that are published, and has the store that workers write to.

@@ -16,7 +16,7 @@ import {
   retention,
   type TestDeliveries,
   useDeliveries,
-  waiting,
+  waitingAfter,
 } from './testing/deliveries.ts'
 
 let fixture: TestDeliveries
@@ -39,7 +39,7 @@ describe('redelivery', () => {
     await store.announce(delivery)
     const found = await store.find(delivery.deliveryId)
     expect(found).toMatchObject({ state: 'acknowledged', attempts: [delivered(delivery)] })
-    expect(await fixture.ttlOf(recordKey(delivery.deliveryId))).toBeLessThanOrEqual(retention.settledRetentionMs)
+    expect(await fixture.ttlOf(recordKey(delivery.deliveryId))).toBeLessThanOrEqual(retention.finishedRetentionMs)
   })
 
   test('a redelivered test delivery is still a test delivery', async () => {
@@ -173,7 +173,7 @@ describe('redelivery', () => {
 
     async function begunWhileWaiting() {
       const delivery = deliveryOf()
-      await store.settle(delivery, failed(delivery), waiting)
+      await store.settle(delivery, failed(delivery), waitingAfter(delivery))
       const begun = await store.beginRedelivery(delivery.deliveryId, { sender: 'a' }, sendable)
       if (begun.kind !== 'begun') throw new Error(begun.kind)
       const next = nextOf(delivery)
@@ -206,7 +206,7 @@ describe('redelivery', () => {
       const { begun, newRun } = await begunWhileWaiting()
       const begin = (sender: string) => store.beginRedelivery(begun.deliveryId, { sender }, sendable)
       expect(await begin('b')).toEqual({ kind: 'busy' })
-      await store.settle(newRun, failed(newRun), waiting)
+      await store.settle(newRun, failed(newRun), waitingAfter(newRun))
       await store.redeliverySent(begun, { sender: 'a' })
       expect(await begin('b')).toMatchObject({ kind: 'begun', record: { run: 3, attempt: 2 } })
     })
@@ -229,7 +229,7 @@ describe('redelivery', () => {
     const unknown = deliveryOf()
     expect(await store.beginRedelivery(unknown.deliveryId, { sender: 'a' })).toEqual({ kind: 'unknown' })
     const settled = deliveryOf()
-    await store.settle(settled, failed(settled), waiting)
+    await store.settle(settled, failed(settled), waitingAfter(settled))
     expect(await store.beginRedelivery(settled.deliveryId, { sender: 'a' })).toEqual({ kind: 'not-parked' })
     const bodiless = deliveryOf()
     await store.park(bodiless, refused(bodiless), 'rejected')

@@ -18,7 +18,7 @@ import {
   retention,
   type TestDeliveries,
   useDeliveries,
-  waiting,
+  waitingAfter,
 } from './testing/deliveries.ts'
 
 /** How long a waiting delivery is kept beyond its schedule. */
@@ -53,14 +53,14 @@ describe('the ledger', () => {
 
   test('a failed slot is settled, the next one is not', async () => {
     const delivery = deliveryOf()
-    await store.settle(delivery, failed(delivery), waiting)
+    await store.settle(delivery, failed(delivery), waitingAfter(delivery))
     expect(await store.isSettled(delivery)).toBe(true)
     expect(await store.isSettled(nextOf(delivery))).toBe(false)
   })
 
   test('a settled slot settles all slots before it', async () => {
     const delivery = deliveryOf({ slot: 3, attempt: 3 })
-    await store.settle(delivery, failed(delivery), waiting)
+    await store.settle(delivery, failed(delivery), waitingAfter(delivery))
     for (const slot of [0, 1, 2, 3]) expect(await store.isSettled({ ...delivery, slot })).toBe(true)
     expect(await store.isSettled(nextOf(delivery))).toBe(false)
   })
@@ -87,7 +87,7 @@ describe('the ledger', () => {
     const again = await fixture.sendAgain(delivery)
     for (const slot of [0, 1, 7]) expect(await store.isSettled({ ...delivery, slot })).toBe(true)
     expect(await store.isSettled(again)).toBe(false)
-    await store.settle({ ...delivery, slot: 1 }, failed(delivery), waiting)
+    await store.settle({ ...delivery, slot: 1 }, failed(delivery), waitingAfter({ slot: 1 }))
     expect(await store.find(delivery.deliveryId)).toMatchObject({
       run: 2,
       state: 'pending',
@@ -97,10 +97,10 @@ describe('the ledger', () => {
 
   test('settling a slot twice changes nothing', async () => {
     const delivery = deliveryOf()
-    await store.settle(delivery, failed(delivery), waiting)
+    await store.settle(delivery, failed(delivery), waitingAfter(delivery))
     const before = await store.find(delivery.deliveryId)
     await store.settle(delivery, postOf(delivery, 'timeout', null), {
-      ...waiting,
+      ...waitingAfter(delivery),
       nextAttemptAt: '2027-01-01T00:00:00.000Z',
     })
     expect(await store.find(delivery.deliveryId)).toEqual(before)
@@ -108,7 +108,7 @@ describe('the ledger', () => {
 
   test('of two POSTs of one slot the acknowledged one counts, so no further retry is made', async () => {
     const delivery = deliveryOf()
-    await store.settle(delivery, failed(delivery), waiting)
+    await store.settle(delivery, failed(delivery), waitingAfter(delivery))
     await store.settle(delivery, delivered(delivery), acknowledged)
     expect(await store.isSettled(nextOf(delivery))).toBe(true)
     expect(await store.find(delivery.deliveryId)).toMatchObject({ state: 'acknowledged', nextAttemptAt: null })
@@ -118,8 +118,8 @@ describe('the ledger', () => {
     const delivery = deliveryOf()
     const later = nextOf(delivery)
     await store.settle(delivery, delivered(delivery), acknowledged)
-    await store.settle(delivery, failed(delivery), waiting)
-    await store.settle(later, failed(later), waiting)
+    await store.settle(delivery, failed(delivery), waitingAfter(delivery))
+    await store.settle(later, failed(later), waitingAfter(later))
     await store.park(later, refused(later), 'rejected')
     const found = await store.find(delivery.deliveryId)
     expect(found).toMatchObject({ state: 'acknowledged', attempts: [delivered(delivery)] })
@@ -141,14 +141,14 @@ describe('the ledger', () => {
     for (const key of [recordKey, bodyKey]) {
       const ttl = await fixture.ttlOf(key(last.deliveryId))
       expect(ttl).toBeGreaterThan(0)
-      expect(ttl).toBeLessThanOrEqual(retention.settledRetentionMs)
+      expect(ttl).toBeLessThanOrEqual(retention.finishedRetentionMs)
     }
   })
 
   test('a parked delivery stays parked unless the same run succeeds', async () => {
     const delivery = deliveryOf()
     await store.park(delivery, refused(delivery), 'rejected')
-    await store.settle(nextOf(delivery), failed(nextOf(delivery)), waiting)
+    await store.settle(nextOf(delivery), failed(nextOf(delivery)), waitingAfter(nextOf(delivery)))
     await store.settle(delivery, null, { state: 'withdrawn' })
     expect((await fixture.parked(delivery.subscriptionId, { limit: 10 })).items).toMatchObject([{ state: 'parked' }])
     await fixture.sendAgain(delivery)
@@ -158,7 +158,7 @@ describe('the ledger', () => {
 
   test('first attempts that succeed in one tick are recorded together, and keep the record that one of them has', async () => {
     const [failing, ...others] = [deliveryOf(), deliveryOf(), deliveryOf()] as [Delivery, Delivery, Delivery]
-    await store.settle(failing, failed(failing), waiting)
+    await store.settle(failing, failed(failing), waitingAfter(failing))
     const all = [failing, ...others]
     await Promise.all(all.map((delivery) => store.settle(delivery, delivered(delivery), acknowledged)))
     expect(await Promise.all(all.map((delivery) => store.isSettled(delivery)))).toEqual([true, true, true])
@@ -183,18 +183,19 @@ describe('the ledger', () => {
   test('of two copies that failed, the ledger names the retry of the first that was settled', async () => {
     const delivery = deliveryOf()
     const counted = (message: Delivery): Delivery => ({ ...message, attempt: message.attempt + 1 })
-    await store.settle(counted(delivery), failed(delivery), waiting)
-    await store.settle(counted(delivery), failed(delivery), { ...waiting, next: { token: 'b', postponed: 0 } })
+    await store.settle(counted(delivery), failed(delivery), waitingAfter(delivery))
+    await store.settle(counted(delivery), failed(delivery), waitingAfter(delivery, { token: 'b', postponed: 0 }))
     const retry = nextOf(delivery)
     expect(await store.isSettled({ ...retry, token: 'a' })).toBe(false)
     expect(await store.isSettled({ ...retry, token: 'b' })).toBe(true)
-    await store.settle({ ...retry, token: 'b' }, null, waiting)
+    await store.settle({ ...retry, token: 'b' }, null, waitingAfter(retry))
     expect(await store.find(delivery.deliveryId)).toMatchObject({ slot: 1, attempt: 1, attempts: [failed(delivery)] })
     // It was POSTed before the ledger named the other one: it has more attempts, and goes on.
-    await store.settle(counted({ ...retry, token: 'b' }), failed(retry), {
-      ...waiting,
-      next: { token: 'c', postponed: 0 },
-    })
+    await store.settle(
+      counted({ ...retry, token: 'b' }),
+      failed(retry),
+      waitingAfter(retry, { token: 'c', postponed: 0 }),
+    )
     expect(await store.isSettled({ ...retry, token: 'a' })).toBe(true)
     expect(await store.isSettled({ ...nextOf(retry), token: 'c' })).toBe(false)
     // An acknowledgement counts, whichever copy gets it.
@@ -205,8 +206,8 @@ describe('the ledger', () => {
   test('of two copies that were postponed, the ledger names one, and every earlier message is settled', async () => {
     const last = deliveryOf({ slot: 1, attempt: 1, token: 'a' })
     const postponed = (token: string, times: number) => ({ ...last, token, postponed: times })
-    await store.settle(last, null, { ...waiting, next: { token: 'b', postponed: 1 } })
-    await store.settle(last, null, { ...waiting, next: { token: 'c', postponed: 1 } })
+    await store.settle(last, null, waitingAfter(last, { token: 'b', postponed: 1 }))
+    await store.settle(last, null, waitingAfter(last, { token: 'c', postponed: 1 }))
     expect(await Promise.all([last, postponed('c', 1)].map((message) => store.isSettled(message)))).toEqual([
       true,
       true,
@@ -219,7 +220,7 @@ describe('the ledger', () => {
 
   test('the first message of a schedule without retries can be postponed, too', async () => {
     const first = deliveryOf()
-    await store.settle(first, null, { ...waiting, next: { token: 'a', postponed: 1 } })
+    await store.settle(first, null, waitingAfter(first, { token: 'a', postponed: 1 }))
     expect(await store.find(first.deliveryId)).toMatchObject({ state: 'waiting', slot: 0, attempt: 0 })
     expect([await store.isSettled(first), await store.isSettled({ ...first, token: 'a', postponed: 1 })]).toEqual([
       true,
@@ -255,7 +256,7 @@ describe('the ledger', () => {
           const { kind } = await (end === 'parked'
             ? store.park(counted, made, 'exhausted')
             : end === 'waiting'
-              ? store.settle(counted, made, { ...waiting, next })
+              ? store.settle(counted, made, waitingAfter(counted, next))
               : end === 'held'
                 ? store.settle(counted, made, { state: end, slot: message.slot, next, dueInMs: 0, lookInMs: 60_000 })
                 : store.settle(counted, made, { state: end }))
@@ -272,7 +273,9 @@ describe('the ledger', () => {
 
   test('many workers that settle the same slot at the same time record one attempt', async () => {
     const delivery = deliveryOf()
-    await Promise.all(Array.from({ length: 20 }, () => store.settle(delivery, failed(delivery), waiting)))
+    await Promise.all(
+      Array.from({ length: 20 }, () => store.settle(delivery, failed(delivery), waitingAfter(delivery))),
+    )
     expect((await store.find(delivery.deliveryId))?.attempts).toEqual([failed(delivery)])
   })
 })
@@ -281,8 +284,8 @@ describe('the record', () => {
   test('a waiting delivery has its attempts, its next slot and the time of it', async () => {
     const first = deliveryOf()
     const second = nextOf(first)
-    await store.settle(first, failed(first), waiting)
-    await store.settle(second, postOf(second, 'timeout', null), waiting)
+    await store.settle(first, failed(first), waitingAfter(first))
+    await store.settle(second, postOf(second, 'timeout', null), waitingAfter(second))
     const { body: _body, ...meta } = first
     expect(await store.find(first.deliveryId)).toEqual({
       ...meta,
@@ -299,7 +302,7 @@ describe('the record', () => {
 
   test('a slot used up by a cool-down adds no attempt', async () => {
     const delivery = deliveryOf({ slot: 1, attempt: 1 })
-    await store.settle(delivery, null, waiting)
+    await store.settle(delivery, null, waitingAfter(delivery))
     expect(await store.find(delivery.deliveryId)).toMatchObject({ slot: 2, attempt: 1, attempts: [] })
   })
 
@@ -312,7 +315,7 @@ describe('the record', () => {
   test('a parked delivery keeps everything, and its body byte for byte', async () => {
     const first = deliveryOf({ slot: 6, attempt: 6 })
     const last = nextOf(first)
-    await store.settle(first, failed(first), waiting)
+    await store.settle(first, failed(first), waitingAfter(first))
     await store.park(last, failed(last), 'exhausted')
     const { body, token: _, ...meta } = last
     const found = await store.find(last.deliveryId)
@@ -335,7 +338,7 @@ describe('the record', () => {
       expect(ttl).toBeGreaterThan(wanted - 60_000)
     }
     const delivery = deliveryOf()
-    await store.settle(delivery, failed(delivery), waiting)
+    await store.settle(delivery, failed(delivery), waitingAfter(delivery))
     close(await fixture.ttlOf(recordKey(delivery.deliveryId)), OUTAGE_MS)
     const last = nextOf(delivery)
     await store.park(last, failed(last), 'exhausted')
@@ -347,23 +350,24 @@ describe('the record', () => {
       close(await fixture.ttlOf(key(delivery.deliveryId)), retention.parkedRetentionMs)
     await store.settle(again, delivered(again), acknowledged)
     for (const key of [recordKey, bodyKey])
-      close(await fixture.ttlOf(key(delivery.deliveryId)), retention.settledRetentionMs)
+      close(await fixture.ttlOf(key(delivery.deliveryId)), retention.finishedRetentionMs)
   })
 
   test('each postponement extends the record of a delivery', async () => {
     const delivery = deliveryOf({ slot: 7, token: 'a' })
     const key = recordKey(delivery.deliveryId)
-    await store.settle(delivery, null, { ...waiting, next: { token: 'b', postponed: 1 } })
+    await store.settle(delivery, null, waitingAfter(delivery, { token: 'b', postponed: 1 }))
     await redis[run]((commands) => commands.pexpire(key, 60_000))
-    await store.settle({ ...delivery, token: 'b', postponed: 1 }, null, {
-      ...waiting,
-      next: { token: 'c', postponed: 2 },
-    })
+    await store.settle(
+      { ...delivery, token: 'b', postponed: 1 },
+      null,
+      waitingAfter(delivery, { token: 'c', postponed: 2 }),
+    )
     expect(await fixture.ttlOf(key)).toBeGreaterThan(OUTAGE_MS - 60_000)
   })
 
   describe('the ledger of a run that ended', () => {
-    const retention = { settledRetentionMs: 60_000, parkedRetentionMs: 60_000 }
+    const retention = { finishedRetentionMs: 60_000, parkedRetentionMs: 60_000 }
     const open = (waitsMs = [10_000, 6 * HOUR_MS], cooldownMs = 30_000, kept = retention) =>
       createDeliveryStore(redis, { ...kept, scheduleOf: () => ({ waitsMs, cooldownMs }) })
     const keptApartMs = (delivery: Delivery) => fixture.ttlOf(ledgerKey(delivery.deliveryId))
@@ -410,14 +414,14 @@ describe('the record', () => {
       await open().settle(delivery, delivered(delivery), acknowledged)
       expect(await keptApartMs(delivery)).toBe(-2)
       const waits = deliveryOf({ slot: 2, attempt: 2, token: 'a' })
-      await open().settle(waits, failed(waits), waiting)
+      await open().settle(waits, failed(waits), waitingAfter(waits))
       expect(await keptApartMs(waits)).toBe(-2)
       expect(await fixture.ttlOf(recordKey(waits.deliveryId))).toBeGreaterThan(OUTAGE_MS + 6 * HOUR_MS)
     })
 
     test('outlives the waiting message of the run before, when a redelivery ends in its first slot', async () => {
       const delivery = deliveryOf({ slot: 5, attempt: 5, token: 'a' })
-      await open().settle(delivery, failed(delivery), waiting)
+      await open().settle(delivery, failed(delivery), waitingAfter(delivery))
       const again = { ...delivery, run: 2, slot: 0 }
       await open().settle(again, delivered(again), acknowledged)
       expect(await keptApartMs(again)).toBeGreaterThan(MAX_MS)
@@ -427,16 +431,16 @@ describe('the record', () => {
 
     test('outlives the retry of a copy that has outrun the acknowledged one', async () => {
       const slow = deliveryOf()
-      await open().settle(slow, failed(slow), waiting)
+      await open().settle(slow, failed(slow), waitingAfter(slow))
       const quick = { ...nextOf(slow), token: 'a' }
-      await open().settle(quick, failed(quick), { ...waiting, next: { token: 'b', postponed: 0 } })
+      await open().settle(quick, failed(quick), waitingAfter(quick, { token: 'b', postponed: 0 }))
       await open().settle(slow, delivered(slow), acknowledged)
       expect(await keptApartMs(slow)).toBeGreaterThan(MAX_MS)
     })
 
     test('is kept apart where a parked record lasts for less than a copy', async () => {
       const delivery = deliveryOf({ slot: 3, attempt: 3, token: 'a' })
-      const kept = { settledRetentionMs: 24 * HOUR_MS, parkedRetentionMs: HOUR_MS }
+      const kept = { finishedRetentionMs: 24 * HOUR_MS, parkedRetentionMs: HOUR_MS }
       await open(undefined, undefined, kept).park(delivery, refused(delivery), 'rejected')
       expect(await keptApartMs(delivery)).toBeGreaterThan(MAX_MS)
     })
@@ -448,7 +452,7 @@ describe('the record', () => {
     const earlier = Array.from({ length: 2_000 }, (_, i) => JSON.stringify({ ...refused(delivery), attempt: i + 1 }))
     await redis[run]((commands) => commands.append(recordKey(delivery.deliveryId), `\n${earlier.join('\n')}`))
     const again = await fixture.sendAgain(delivery)
-    await store.settle(again, failed(again), waiting)
+    await store.settle(again, failed(again), waitingAfter(again))
     const length = await redis[run]((commands) => commands.strlen(recordKey(delivery.deliveryId)))
     expect(length).toBeLessThan(17_400)
     const attempts = (await store.find(delivery.deliveryId))?.attempts ?? []

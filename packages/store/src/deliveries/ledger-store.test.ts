@@ -2,7 +2,7 @@ import { createLifetimes } from './ledger-store.ts'
 import { deliveryOf } from './testing/deliveries.ts'
 
 const [HOUR_MS, DAY_MS] = [3_600_000, 86_400_000]
-const RETENTION = { settledRetentionMs: 2 * DAY_MS, parkedRetentionMs: 30 * DAY_MS }
+const RETENTION = { finishedRetentionMs: 2 * DAY_MS, parkedRetentionMs: 30 * DAY_MS }
 const scheduled = (waitsMs: readonly number[], cooldownMs = 30_000) =>
   createLifetimes({ ...RETENTION, scheduleOf: () => ({ waitsMs, cooldownMs }) })
 

@@ -30,8 +30,8 @@ import {
 /** The result of a slot. */
 export type Settlement =
   | { readonly state: 'acknowledged' | 'withdrawn' | 'expired' }
-  /** `next`: the confirmed message that continues the delivery, in the next slot, or in the same one if postponed. */
-  | { readonly state: 'waiting'; readonly nextAttemptAt: string; readonly next: Continuation }
+  /** `next`: the confirmed message that continues the delivery in `slot`. */
+  | { readonly state: 'waiting'; readonly slot: number; readonly nextAttemptAt: string; readonly next: Continuation }
   /**
    * `next`: the message that is held in `slot`. `lookInMs`: a worker looks at the held deliveries of the subscription after this
    * time, in case that they are held no longer; sooner if it is the first of them.
@@ -107,7 +107,7 @@ export function createLedgerStore(redis: Redis, retention: DeliveryRetention) {
   }
   /** Resolves to whether the record was written. Each has its own command, for the same reason. */
   const writeOne = async ({ key, record }: FirstRecord): Promise<boolean> =>
-    (await redis[run]((commands) => commands.set(key, record, 'PX', retention.settledRetentionMs, 'NX'))) !== null
+    (await redis[run]((commands) => commands.set(key, record, 'PX', retention.finishedRetentionMs, 'NX'))) !== null
 
   /**
    * The common case, a first attempt that succeeds, at half the cost of the script: writes the record if none exists. The
@@ -118,7 +118,7 @@ export function createLedgerStore(redis: Redis, retention: DeliveryRetention) {
     if (records.length === 1 || !redis.mayMixTags()) return records.map(writeOne)
     const parts = records.map(({ key, record }) => ({ keys: [key], args: [record] }))
     const replies = await redis[run]((commands) =>
-      commands.runParts('deliveries/write-first-records', parts, [retention.settledRetentionMs]),
+      commands.runParts('deliveries/write-first-records', parts, [retention.finishedRetentionMs]),
     )
     const present = new Set(replies.flat())
     return records.map(({ key }) => !present.has(key))
@@ -150,7 +150,7 @@ export function createLedgerStore(redis: Redis, retention: DeliveryRetention) {
       settlement: Exclude<Settlement, { state: 'held' | 'parked' }>,
     ): Promise<Written> {
       const { next, ...outcome } = { next: undefined, ...settlement }
-      const view = viewOf(counted, attempt, { ...outcome, slot: counted.slot + (next?.postponed === 0 ? 1 : 0) })
+      const view = viewOf(counted, attempt, outcome)
       const isFirst =
         outcome.state === 'acknowledged' && attempt !== null && lineBefore(consumedOf(counted, attempt)) === ''
       if (isFirst && lifetimes.ledgerMs(counted, false) === 0) {
@@ -166,7 +166,7 @@ export function createLedgerStore(redis: Redis, retention: DeliveryRetention) {
 /** How long a record is kept after its last change. */
 export interface DeliveryRetention {
   /** Acknowledged, withdrawn and expired deliveries. */
-  readonly settledRetentionMs: number
+  readonly finishedRetentionMs: number
   readonly parkedRetentionMs: number
   /** A waiting delivery is kept for longer than its schedule takes. Absent: a copy waits in the broker for a moment. */
   readonly scheduleOf?: ScheduleOf
@@ -183,18 +183,18 @@ const COPY_SLACK_MS = 3_600_000
  * | what | kept after its last write |
  * | --- | --- |
  * | record, `waiting` | all waits of its schedule, and 7 days |
- * | record, `parked` or `held` | `parkedRetentionMs`; from the release by a limit, `settledRetentionMs` |
- * | record, other states | `settledRetentionMs` |
+ * | record, `parked` or `held` | `parkedRetentionMs`; from the release by a limit, `finishedRetentionMs` |
+ * | record, other states | `finishedRetentionMs` |
  * | ledger of a run that ended, apart from the record | the longest wait of a copy, and an hour; 0 if the record certainly lasts longer |
  */
 export function createLifetimes(retention: DeliveryRetention) {
-  const { settledRetentionMs, parkedRetentionMs, scheduleOf = () => ({ waitsMs: [], cooldownMs: 0 }) } = retention
-  const leastKeptMs = Math.min(settledRetentionMs, parkedRetentionMs)
+  const { finishedRetentionMs, parkedRetentionMs, scheduleOf = () => ({ waitsMs: [], cooldownMs: 0 }) } = retention
+  const leastKeptMs = Math.min(finishedRetentionMs, parkedRetentionMs)
   return {
     recordMs(message: MessageIdentity, state: DeliveryState): number {
       const { kept } = factsOfState(state)
       if (kept === 'schedule') return scheduleOf(message).waitsMs.reduce((sum, waitMs) => sum + waitMs, OUTAGE_SLACK_MS)
-      return kept === 'parked' ? parkedRetentionMs : settledRetentionMs
+      return kept === 'parked' ? parkedRetentionMs : finishedRetentionMs
     },
     /** @param hasRecord false: if the message is the first one, only copies of it exist, which wait for its first retry at most */
     ledgerMs(message: MessageIdentity, hasRecord: boolean): number {

@@ -83,7 +83,7 @@ test('a late copy of a dropped delivery still finds it settled', async () => {
   const [dropped] = (await park(aWorker(1), id, 3)) as [Delivery, Delivery, Delivery]
   expect(await listed(id)).not.toContain(dropped.deliveryId)
   expect(await store.isSettled(dropped)).toBe(true)
-  expect(await fixture.ttlOf(recordKey(dropped.deliveryId))).toBeLessThanOrEqual(retention.settledRetentionMs)
+  expect(await fixture.ttlOf(recordKey(dropped.deliveryId))).toBeLessThanOrEqual(retention.finishedRetentionMs)
 })
 
 test('several workers that park at the same time keep as many as the limit, release nothing twice and not too much', async () => {

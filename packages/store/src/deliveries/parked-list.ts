@@ -36,12 +36,12 @@ const PARKING_US = 60_000_000
 interface Retention {
   readonly parkedRetentionMs: number
   /** How long the ledger of a dropped delivery is kept, against late copies of its message. */
-  readonly settledRetentionMs: number
+  readonly finishedRetentionMs: number
 }
 
 /** The lists of parked deliveries, within limits. Beyond them, the oldest lose their body; as many are kept without. */
 export function createParkedList(redis: Redis, retention: Retention, limits: ParkedLimits) {
-  const { parkedRetentionMs, settledRetentionMs } = retention
+  const { parkedRetentionMs, finishedRetentionMs } = retention
   const index = createParkedIndex(redis)
   const sizes = createTenantSizes(redis, 'parked', limits, parkedRetentionMs)
 
@@ -76,7 +76,7 @@ export function createParkedList(redis: Redis, retention: Retention, limits: Par
     if (drop.length + whole.length === 0) return { size, taken: 0 }
     const isBeingParked = ({ since }: ScoredEntry): boolean => Number(since) > Number(nowUs) - PARKING_US
     const bodies = whole.filter(({ member }) => !drop.some((each) => each.member === member))
-    const dropping = await release(drop, settledRetentionMs, isBeingParked)
+    const dropping = await release(drop, finishedRetentionMs, isBeingParked)
     const releasing = await release(bodies, '', isBeingParked)
     const waiting = [...dropping.waiting, ...releasing.waiting].map(({ member }) => member)
     const firstWaiting = whole.findIndex(({ member }) => waiting.includes(member))

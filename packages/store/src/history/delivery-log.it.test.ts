@@ -46,7 +46,7 @@ const deliveryOf = ({ eventId, eventType }: LoggedEvent, { id: subscriptionId, u
 
 const attempt = failed(aDelivery())
 
-const store = () => createDeliveryStore(redis, { settledRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS })
+const store = () => createDeliveryStore(redis, { finishedRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS })
 
 test('deliveries without an attempt are listed as pending, the newest first', async () => {
   const subscription = aSubscription()
@@ -69,6 +69,7 @@ test('records determine the state of each delivery, and every state can be selec
   const nextAttemptAt = '2026-11-20T12:00:10.000Z'
   await store().settle(deliveryOf(waiting, subscription), attempt, {
     state: 'waiting',
+    slot: 1,
     nextAttemptAt,
     next: { token: 'a', postponed: 0 },
   })

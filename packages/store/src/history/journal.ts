@@ -26,7 +26,7 @@ export interface JournalLimits {
   /** 0: the events are kept without their data, so that deliveries are still found by them. */
   readonly size: number
   readonly retentionMs: number
-  /** DELIVERY_RETENTION, as the workers have it: how long the record of a settled delivery is kept at least. */
+  /** DELIVERY_RETENTION, as the workers have it: how long the record of a finished delivery is kept at least. */
   readonly deliveryRetentionMs: number
 }
 

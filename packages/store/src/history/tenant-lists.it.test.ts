@@ -8,7 +8,7 @@ import {
   refused,
   type TestDeliveries,
   useDeliveries,
-  waiting,
+  waitingAfter,
 } from '../deliveries/testing/deliveries.ts'
 import { journalIndexKey, journalKey, parkedKey, recipientsKey } from '../keys.ts'
 import { run } from '../redis/redis.ts'
@@ -293,7 +293,7 @@ describe('the deliveries of the latest events', () => {
       Delivery,
     ]
     await world.store.settle(one, delivered(one), { state: 'acknowledged' })
-    await world.store.settle(two, failed(two), waiting)
+    await world.store.settle(two, failed(two), waitingAfter(two))
     const { items } = await createTenantLog(world.redis, journal()).page('acme', { limit: 5, matches: any })
     expect(items.map(({ deliveryId, state }) => [deliveryId, state])).toEqual([
       [three.deliveryId, 'pending'],
@@ -335,7 +335,7 @@ describe('how a subscription stands', () => {
       Delivery,
     ]
     await world.store.settle(one, delivered(one), { state: 'acknowledged' })
-    await world.store.settle(two, failed(two), waiting)
+    await world.store.settle(two, failed(two), waitingAfter(two))
     await park(three)
     await fanOut([id])
     expect(await read(id)).toEqual({
@@ -351,7 +351,7 @@ describe('how a subscription stands', () => {
   test('looks past deliveries that are over only if the endpoint failed lately, and no further than allowed', async () => {
     const id = newSubscriptionId()
     const [old] = (await fanOut([id])) as [Delivery]
-    await world.store.settle(old, failed(old), waiting)
+    await world.store.settle(old, failed(old), waitingAfter(old))
     const over = await Promise.all(Array.from({ length: 150 }, () => fanOut([id])))
     await Promise.all(over.flat().map((one) => world.store.settle(one, delivered(one), { state: 'acknowledged' })))
     expect(await read(id)).toMatchObject({ waiting: 0, looked: 100 })

@@ -79,7 +79,7 @@ export function createTenantLog(redis: Redis, journal: Pick<JournalReader, 'isRe
 
   return {
     /**
-     * By event, the newest first, of events whose settled deliveries still have records. Events that are fanned out later do
+     * By event, the newest first, of events whose finished deliveries still have records. Events that are fanned out later do
      * not shift the pages.
      * @throws AppError `invalid-request` for a cursor that is not from this list
      */

@@ -90,7 +90,7 @@ test('a database that does not exist is waited for, and database 0 is not used i
 test('without Redis everything rejects immediately with Unavailable, and works again once reconnected to Redis', async () => {
   const redis = await open()
   const [subscriptions, matching] = [createSubscriptionStore(redis), createMatching(redis)]
-  const retention = { settledRetentionMs: 1, parkedRetentionMs: 1 }
+  const retention = { finishedRetentionMs: 1, parkedRetentionMs: 1 }
   const deliveries = createDeliveryStore(redis, retention)
   const deliveryId = deliveryIdOf(newEventId(), newSubscriptionId())
   await matching('acme', 'call.status')

@@ -438,7 +438,7 @@ describe('deliver', () => {
         publishRetry: async ({ slot, attempt, postponed, token }, waitMs) => {
           expect([slot, attempt]).toEqual([3, 2])
           waits.push([waitMs, postponed])
-          published.push({ state: 'waiting', next: { token, postponed }, nextAttemptAt: expect.any(String) })
+          published.push({ state: 'waiting', slot, next: { token, postponed }, nextAttemptAt: expect.any(String) })
         },
       })
       for (const postponed of [0, 1, 2]) {

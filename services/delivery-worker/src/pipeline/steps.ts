@@ -144,7 +144,7 @@ async function settlementOf(
       // Confirmed by the broker before the slot is settled, so that the ledger never names a message that does not exist.
       await broker.publishRetry({ ...rest, slot, token, ...(postponed > 0 && { postponed }) }, waitMs)
       const nextAttemptAt = new Date(redisNow() + waitMs).toISOString()
-      return { state: 'waiting', next: { token, postponed }, nextAttemptAt }
+      return { state: 'waiting', slot, next: { token, postponed }, nextAttemptAt }
     }
   }
 }

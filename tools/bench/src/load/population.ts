@@ -43,7 +43,7 @@ export async function openPopulation({ stack: { urls }, defer }: Bench, url: str
   })
   const store = createSubscriptionStore(redis, installation.verify)
   const deliveries = createDeliveryStore(redis, {
-    settledRetentionMs: RETENTION_MS,
+    finishedRetentionMs: RETENTION_MS,
     parkedRetentionMs: RETENTION_MS,
   })
   // A local stack has no SECRET_KEYS, so the services use the same development key.
@@ -76,7 +76,8 @@ export async function openPopulation({ stack: { urls }, defer }: Bench, url: str
     const last = { run, slot, attempt, at, durationMs: 10_000, outcome: 'timeout', status: null } as const
     const nextAttemptAt = new Date(now.getTime() + WAIT_MS).toISOString()
     await broker.publishRetry({ ...failed, slot: LAST_SLOT }, WAIT_MS)
-    await deliveries.settle(failed, last, { state: 'waiting', nextAttemptAt, next: { token: 'a', postponed: 0 } })
+    const next = { token: 'a', postponed: 0 }
+    await deliveries.settle(failed, last, { state: 'waiting', slot: LAST_SLOT, nextAttemptAt, next })
   }
 
   return {

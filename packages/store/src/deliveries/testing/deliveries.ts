@@ -8,7 +8,7 @@ import { createDeliveryStore, type DeliveryStore } from '../delivery-store.ts'
 export const HOUR_MS = 3_600_000
 
 export const retention = {
-  settledRetentionMs: HOUR_MS,
+  finishedRetentionMs: HOUR_MS,
   parkedRetentionMs: 720 * HOUR_MS,
 }
 
@@ -78,14 +78,17 @@ export const failed = (delivery: Delivery): Attempt => postOf(delivery, 'answere
 export const delivered = (delivery: Delivery): Attempt => postOf(delivery, 'delivered', 204)
 export const refused = (delivery: Delivery): Attempt => postOf(delivery, 'answered', 410)
 
-/** The message of the slot after a failed one, which `waiting` names. */
+/** The message of the slot after a failed one, which `waitingAfter` names. */
 export const nextOf = (delivery: Delivery): Delivery => ({
   ...delivery,
   slot: delivery.slot + 1,
   attempt: delivery.attempt + 1,
-  token: waiting.next.token,
+  token: FIRST_NEXT.token,
 })
 
 export const NEXT_AT = '2026-11-20T12:00:11.000Z'
-export const waiting = { state: 'waiting', nextAttemptAt: NEXT_AT, next: { token: 'a', postponed: 0 } } as const
+const FIRST_NEXT = { token: 'a', postponed: 0 }
+/** The settlement of a slot that failed or was postponed. */
+export const waitingAfter = ({ slot }: Pick<Delivery, 'slot'>, next = FIRST_NEXT) =>
+  ({ state: 'waiting', slot: next.postponed > 0 ? slot : slot + 1, nextAttemptAt: NEXT_AT, next }) as const
 export const acknowledged = { state: 'acknowledged' } as const

@@ -50,7 +50,7 @@ async function createDisabled(times: number): Promise<string> {
   for (let time = 0; time < times; time++) {
     await api.call('PATCH', `${SUBSCRIPTIONS}/${id}`, { headers: acme, json: { enabled: false } })
   }
-  const retention = { settledRetentionMs: 60_000, parkedRetentionMs: 60_000 }
+  const retention = { finishedRetentionMs: 60_000, parkedRetentionMs: 60_000 }
   const parked = newDelivery(id)
   await createDeliveryStore(redis, retention).park(parked, attemptOf(parked), 'exhausted')
   return id

@@ -17,7 +17,7 @@ export interface Facts {
   readonly eventType: string
   /** Absent: the journal does not have it. */
   readonly data?: EventData
-  /** An event whose settled deliveries still have records, with all of its subscriptions. */
+  /** An event whose finished deliveries still have records, with all of its subscriptions. */
   readonly event?: Pick<JournalEntry, 'fannedOutAt' | 'subscriptionIds'>
   /** An older event, if the journal has it. Its subscriptions may be cut. */
   readonly journaled?: Pick<JournalEntry, 'fannedOutAt' | 'subscriptionIds' | 'subscriptionCount'>

@@ -37,7 +37,7 @@ useApi(['acme', 'globex'], (world) => {
   store = createDeliveryStore(redis, RETENTION)
 })
 
-const RETENTION = { settledRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
+const RETENTION = { finishedRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
 
 async function subscribe(headers = acme, eventTypes: readonly string[] = ['call.status']): Promise<SubscriptionId> {
   const json = { url: 'https://client.example/hooks', eventTypes }

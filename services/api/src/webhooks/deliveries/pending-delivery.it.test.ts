@@ -120,7 +120,7 @@ describe('a delivery whose first attempt is not finished', () => {
     const { eventId } = event
     const deliveryId = deliveryIdOf(eventId, subscriptionId)
     const delivery = newDelivery(subscriptionId, { eventId, deliveryId, url: URL })
-    const retention = { settledRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
+    const retention = { finishedRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
     await createDeliveryStore(redis, retention).settle(delivery, null, { state: 'withdrawn' })
     expect((await read(deliveryId)).body).toMatchObject({ state: 'withdrawn', url: URL })
   })

@@ -18,7 +18,7 @@ import { type RedeliverDeps, redeliver } from './redeliver.ts'
 
 const WEBHOOKS = '/api/v1/webhooks'
 const HOUR_MS = 3_600_000
-const RETENTION = { settledRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
+const RETENTION = { finishedRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
 const JOURNAL = { size: 1_000, retentionMs: HOUR_MS, deliveryRetentionMs: HOUR_MS }
 
 let api: ApiUnderTest

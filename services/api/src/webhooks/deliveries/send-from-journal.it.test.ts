@@ -56,7 +56,7 @@ async function subscribe(eventTypes = ['call.status']): Promise<SubscriptionId> 
   return parseSubscriptionId((body as { id: string }).id)
 }
 
-/** Logs an event as fan-out does. @param isRecent false: the records of its settled deliveries have expired */
+/** Logs an event as fan-out does. @param isRecent false: the records of its finished deliveries have expired */
 async function happen(change: Partial<LoggedEvent> = {}, isRecent = true): Promise<LoggedEvent> {
   const fannedOutAt = new Date(Date.now() - (isRecent ? 0 : 2 * 3_600_000)).toISOString()
   const event = loggedEvent({ dataJson: DATA, fannedOutAt, ...change })
@@ -81,7 +81,7 @@ async function acknowledge(event: LoggedEvent, subscriptionId: SubscriptionId): 
 
 /** Acknowledges a delivery whose record expires immediately. */
 async function acknowledgeAndForget(delivery: Delivery): Promise<void> {
-  const retention = { settledRetentionMs: 1, parkedRetentionMs: 60_000 }
+  const retention = { finishedRetentionMs: 1, parkedRetentionMs: 60_000 }
   const made = attemptOf(delivery, { outcome: 'delivered', status: 204 })
   await createDeliveryStore(redis, retention).settle(delivery, made, { state: 'acknowledged' })
   const path = `${WEBHOOKS}/deliveries/${delivery.deliveryId}`

@@ -7,7 +7,7 @@ import { useApi } from '../../testing/use-api.ts'
 
 const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
 const DELIVERIES = '/api/v1/webhooks/deliveries'
-const retention = { settledRetentionMs: 60_000, parkedRetentionMs: 60_000 }
+const retention = { finishedRetentionMs: 60_000, parkedRetentionMs: 60_000 }
 
 let api: ApiUnderTest
 let redis: Redis

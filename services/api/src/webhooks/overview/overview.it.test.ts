@@ -39,7 +39,7 @@ async function subscribe(url: string, tenant: 'acme' | 'globex' = 'acme'): Promi
   return (body as { id: string }).id
 }
 
-const store = () => createDeliveryStore(redis, { settledRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS })
+const store = () => createDeliveryStore(redis, { finishedRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS })
 
 /** Fans out an event about alice to a subscription, and parks its delivery after an answer with this status. */
 async function park(subscription: string, status: number, { tenant = 'acme', callId = 'a' } = {}): Promise<string> {
@@ -69,7 +69,7 @@ describe('parked deliveries of several endpoints', () => {
     const { eventId, subscriptionId } = delivery
     await logFanOut(redis, loggedEvent({ eventId, subscriptionIds: [subscriptionId] }))
     const nextAttemptAt = new Date(Date.now() + HOUR_MS).toISOString()
-    await store().settle(delivery, attemptOf(delivery), waitingUntil(nextAttemptAt))
+    await store().settle(delivery, attemptOf(delivery), waitingUntil(nextAttemptAt, 3))
     const held = newDelivery(ill, { slot: 1 })
     await logFanOut(redis, loggedEvent({ eventId: held.eventId, subscriptionIds: [subscriptionId] }))
     const next = { token: 'a', postponed: 0 }

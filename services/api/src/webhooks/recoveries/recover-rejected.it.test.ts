@@ -33,7 +33,7 @@ import { newRecovery, type Recovery } from './recovery.ts'
 import { createRecoveryMeter } from './recovery-meter.ts'
 
 const HOUR_MS = 3_600_000
-const RETENTION = { settledRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
+const RETENTION = { finishedRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
 const MINUTE_MS = 60_000
 
 let connections: readonly [Redis, Redis]

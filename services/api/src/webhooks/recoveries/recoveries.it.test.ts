@@ -44,7 +44,7 @@ import type { RecoveryBook } from './recovery-book.ts'
 import { createRecoveryMeter, type RecoveryMeter } from './recovery-meter.ts'
 import { recoveryRoutes } from './recovery-routes.ts'
 
-const retention = { settledRetentionMs: 3_600_000, parkedRetentionMs: 3_600_000 }
+const retention = { finishedRetentionMs: 3_600_000, parkedRetentionMs: 3_600_000 }
 const URL = 'https://client.example/repaired'
 const SIGNING: Signing = { id: randomUUID(), secret: 'sealed', since: new Date().toISOString(), former: [] }
 
