@@ -16,6 +16,7 @@ export {
   packEvents,
   type SingleEvent,
 } from './packets/packet.ts'
+export { MAX_PACKET_EVENTS } from './publishing/publish-event.ts'
 export { CONFIRM_TIMEOUT_MS } from './publishing/publisher.ts'
 export { openQuarantine, type Quarantine, type QuarantinedMessage } from './quarantine/quarantine.ts'
 export { type QueueSample, sampleQueues } from './sample-queues.ts'

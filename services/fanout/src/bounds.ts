@@ -1,3 +1,4 @@
+import { MAX_PACKET_EVENTS } from '@switchhook/messaging'
 import type { FanoutConfig } from './config.ts'
 
 /**
@@ -19,8 +20,8 @@ export function boundsOf({ FANOUT_CONCURRENCY: all }: Pick<FanoutConfig, 'FANOUT
   return {
     prefetch: {
       events: Math.min(MAX_WINDOW, Math.ceil((all * WINDOW_DEPTH) / eventShards)),
-      // A packet has up to as many events as the window is deep.
-      packets: Math.ceil(all / eventShards),
+      // As many events as the window has, if the packets are full.
+      packets: Math.ceil((all * WINDOW_DEPTH) / MAX_PACKET_EVENTS / eventShards),
       backlog: PACKETS_PER_BACKLOG,
     },
     turns: { direct: all, backlog: Math.ceil(all * BACKLOG_PART) },

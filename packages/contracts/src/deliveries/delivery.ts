@@ -17,14 +17,17 @@ export interface Delivery {
   readonly url: string
   /** 1 for the first pass through the schedule; each redelivery of a parked delivery starts the next run. */
   readonly run: number
-  /** Position in the schedule: 0 is immediate, k follows the kth wait. */
+  /**
+   * Position in the schedule: 0 is immediate, k follows the kth wait. Beyond the last wait: the secret could not be decrypted,
+   * or the schedule was shortened.
+   */
   readonly slot: number
   readonly attempt: number
   /** How often the last slot has been postponed for a cool-down; absent: never. Determines the next wait, and the end. */
   readonly postponed?: number
   /**
-   * Tells the copies of a retry apart: drawn anew for every message that continues a delivery, and named by the ledger once
-   * the broker has confirmed it. Absent: the first message of a run.
+   * Tells the copies of a retry apart: drawn anew for every message that continues a delivery, and named by the ledger: once
+   * the broker has confirmed the message, or together with the held message. Absent: the first message of a run.
    */
   readonly token?: string
   /** ISO 8601, UTC: when the first attempt of this run was due. */

@@ -21,8 +21,9 @@ export type EventType = (typeof EVENT_TYPES)[number]
 export const isNotice = (eventType: string): boolean => eventType.startsWith('webhook.')
 
 /**
- * A message on the exchange `switchhook.events`: something that happened in the contact center. The exchange is a public
- * interface (docs/asyncapi.json), so every message is parsed, never cast.
+ * An event that fan-out receives: something that happened in the contact center, or a notice. Other platforms publish events
+ * to the exchange `switchhook.events`, a public interface (docs/asyncapi.json) that carries copies of ours. So every message is
+ * parsed, never cast.
  */
 export interface PlatformEvent {
   readonly eventId: EventId
@@ -40,7 +41,7 @@ export interface PlatformEvent {
   readonly revision?: string
 }
 
-/** JSON Schema 2020-12 of an event on the exchange. Unknown fields are ignored. */
+/** JSON Schema 2020-12 of the content of an event's message. Unknown fields are ignored. */
 export const platformEventSchema = objectSchema({
   eventId: { type: 'string', format: 'uuid' },
   eventType: { type: 'string', enum: EVENT_TYPES },

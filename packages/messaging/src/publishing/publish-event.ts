@@ -5,7 +5,7 @@ import { eventPacketQueue, eventShardOf, fanoutExchange } from '../topology/topo
 import { copyOf, eventMessage, eventPacketMessage, markedBy } from './messages.ts'
 
 /** RabbitMQ costs as much for a message with one event as for one with many. A packet is acknowledged after its slowest event. */
-const MAX_EVENTS = 32
+export const MAX_PACKET_EVENTS = 32
 const MAX_BYTES = 128 * 1_024
 /**
  * Behind two packets that await their confirms, RabbitMQ is busy: events gather, and more of them share a message. At rest a
@@ -21,12 +21,12 @@ export interface PublishEventDeps {
 
 /**
  * Returns the function that publishes an event to fan-out, and a copy of it for other systems. Events of one turn of the
- * event loop share a message for each shard (ADR 0068).
+ * event loop, and of up to 5 ms while RabbitMQ is busy, share a message for each shard (ADR 0068).
  */
 export function createPublishEvent({ publisher, shards, installation }: PublishEventDeps) {
   /** `message`: the event as a message of its own, if no other one shares it. */
   const packer = createPacker<{ readonly event: PlatformEvent; readonly message: OutgoingMessage }>({
-    maxMembers: MAX_EVENTS,
+    maxMembers: MAX_PACKET_EVENTS,
     maxBytes: MAX_BYTES,
     gatherMs: 0,
     whileInFlight: WHILE_IN_FLIGHT,

@@ -19,7 +19,10 @@ export type DeliveryStore = ReturnType<typeof createDeliveryStore>
 
 const UNLIMITED: ParkedLimits = { perSubscription: 1_000_000_000, perTenant: 1_000_000_000, released: () => {} }
 
-/** `already`: the slot was settled before, and nothing was written. `excess`: what has to be parked, because this one is held, too. */
+/**
+ * `already`: the slot was settled before, so its ledger and record were not written. The list of parked deliveries may have been
+ * cut. `excess`: what has to be parked, because this one is held, too.
+ */
 interface Settled {
   readonly kind: 'written' | 'already'
   readonly excess?: readonly HeldExcess[]

@@ -45,7 +45,7 @@ export function createCopies(nowMs: () => number) {
       return {
         /** The value from which it goes on. Absent: this worker has not POSTed the message, or has finished it. */
         kept: before,
-        /** Gets each value before the step that follows it. */
+        /** Gets each value that `conclude` handles, before the step that follows it. */
         reached(at: Progress): void {
           if (isKept(at)) last = at
           else if (at.kind === 'noticed') last = undefined

@@ -46,7 +46,8 @@ export function createPipeline(deps: PipelineDeps) {
 
   /**
    * Reports the outcome of a POST to the circuit breaker, once. A failure is dropped, because a delivery must not be repeated
-   * only to inform the breaker: an outcome that the breaker misses leaves it closed.
+   * only to inform the breaker. An outcome that the breaker misses leaves it as it is: after an answer with its count of
+   * failures, and after a probe without another one until the claim lapses.
    */
   async function noteOutcome(result: Result | undefined): Promise<void> {
     if (result?.via !== 'post' || noted.has(result)) return
@@ -65,9 +66,10 @@ export function createPipeline(deps: PipelineDeps) {
 
   async function deliverDue(due: Delivery, source: Source, copy: Copy): Promise<void> {
     const isolated = deps.isolation.enter(due, source)
+    const start = { kind: 'due', delivery: due } as const
     try {
       // Before the wait for a turn, so that a delivery that needs none is not delayed.
-      let looked = await look(deps, due)
+      let looked = await look(deps, start)
       const need = needOf(looked)
       if (isolated.movesToLane(need)) {
         await giveUpProbe(deps, looked)
@@ -75,7 +77,7 @@ export function createPipeline(deps: PipelineDeps) {
       }
       if (isolated.needsTurn(need)) {
         if (!(await isolated.takeTurn())) return await isolated.moveToLane()
-        if (!isFresh(deps, looked)) looked = await look(deps, due)
+        if (!isFresh(deps, looked)) looked = await look(deps, start)
       }
       await conclude(looked.kind === 'admitted' ? await attempt(deps, looked, isolated) : looked, copy)
     } finally {

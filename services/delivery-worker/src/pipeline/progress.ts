@@ -4,7 +4,7 @@ import type { Before } from '../endpoint/breaker.ts'
 import type { Decision, Withheld } from '../policy/decide.ts'
 
 /**
- * How far a due delivery is in its slot. A value is never changed: each step takes one kind and returns the next.
+ * How far a due delivery is in its slot. A value is never changed: each step returns the next one.
  *
  * ```
  * due ─look→ admitted ─attempt→ posted ─┬─decide→ decided ─secure→ secured ─settle→ settled ─notice→ noticed

@@ -1,4 +1,4 @@
-import { type Attempt, type Delivery, isLeaseValid, newToken } from '@switchhook/contracts'
+import { type Attempt, isLeaseValid, newToken } from '@switchhook/contracts'
 import type { Broker } from '@switchhook/messaging'
 import type { DeliveryStore, Settlement } from '@switchhook/store'
 import type { Clocks } from '../clocks.ts'
@@ -27,11 +27,12 @@ export type Looked = At<'admitted' | 'withheld' | 'settled'>
 
 /**
  * Reads the ledger and, unless a recent look admits the delivery, the subscription with its circuit breaker, in one round trip.
- * A second one is rare: it claims the probe, reads a removed subscription, or verifies the installation if none is found.
+ * A second one is rare: it claims the probe, reads a removed subscription, verifies the installation if none is found, or
+ * reads the endpoint because a shared look does not admit the delivery.
  */
 export async function look(
   { deliveries, admit, breaker }: Pick<StepDeps, 'deliveries' | 'admit' | 'breaker'>,
-  due: Delivery,
+  { delivery: due }: At<'due'>,
 ): Promise<Looked> {
   const [isSettled, { admission, health, rejected, ...lease }] = await Promise.all([
     deliveries.isSettled(due),

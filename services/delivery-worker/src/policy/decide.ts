@@ -35,7 +35,7 @@ export type Decision =
   | { readonly kind: 'park'; readonly reason: ParkedReason; readonly cause?: ParkedCause }
   /** It is held in `slot`, due after `waitMs`. */
   | (NextSlot & { readonly kind: 'hold'; readonly lookInMs: number })
-  /** The last slot comes back: after a cool-down, or until the secret can be decrypted. */
+  /** After a cool-down the last slot comes back. Until the secret can be decrypted, further slots follow it. */
   | (NextSlot & { readonly kind: 'postpone' })
 
 /**

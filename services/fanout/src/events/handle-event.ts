@@ -47,8 +47,8 @@ const BYTES_AT_ONCE = 2 * 1024 * 1024
 
 /**
  * Resolves to the number of deliveries: each is stored, so the event may be acknowledged. Rejected: the event must be retried;
- * only deliveries that were not stored are then published. The same event always gives the same ids and bodies, so repeating
- * it only causes duplicates that receivers recognise.
+ * this process then publishes only deliveries that were not stored. The same event always gives the same ids and bodies, so
+ * repeating it only causes duplicates that receivers recognise.
  * @param publishDelivery resolves once the delivery is stored
  */
 export type HandleEvent = (
