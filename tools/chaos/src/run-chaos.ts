@@ -54,11 +54,15 @@ export async function runChaos(
       lapses,
     }
   }
-  const isOfLostCall = ({ status, request, atMs }: UnusualAnswer): boolean =>
-    status === 404 &&
-    lapses.some(
-      ({ fromMs, toMs }) => fromMs <= atMs && (atMs <= toMs + CALL_MS || request.startsWith(`GET ${EVENTS}/`)),
+  const isOfLostCall = (answer: UnusualAnswer): boolean => {
+    if (answer.status !== 404) return false
+    if (lapses.some((lapse) => isWithin(answer, lapse))) return true
+    // A lost event stays lost. Any other is listed once Redis takes the list again, and is asked for again.
+    return (
+      answer.request.startsWith(`GET ${EVENTS}/`) &&
+      (lapses.some(({ fromMs }) => fromMs <= answer.atMs) || disturbances.some((each) => isWithin(answer, each)))
     )
+  }
   const result = await load.finish(observe, isOfLostCall, receivers.rest)
   const notRecovered = injections.filter(({ hasRecovered }) => !hasRecovered).map(({ fault }) => describeFault(fault))
   return {
@@ -94,3 +98,6 @@ function lineOf({ fault, fromMs, toMs, skipped, hasRecovered }: Injection, overl
   const after = `${hasRecovered ? 'recovered' : 'NOT RECOVERED'} after ${((toMs - fromMs) / 1_000).toFixed(1)} s`
   return `${what.padEnd(56)}  ${skipped === undefined ? after : `skipped: ${skipped}`}`
 }
+
+const isWithin = ({ atMs }: UnusualAnswer, { fromMs, toMs }: Pick<Disturbance, 'fromMs' | 'toMs'>): boolean =>
+  fromMs <= atMs && atMs <= toMs + CALL_MS
