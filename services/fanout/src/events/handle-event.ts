@@ -14,13 +14,22 @@ import type { Logger } from '@switchhook/runtime'
 import type { createMatching, LoggedEvent, MatchedSubscription } from '@switchhook/store'
 
 /**
- * Leaves out an invalid trace context.
- * @throws Unparsable for a message that is not an event, or whose routing key is not the event's type
+ * RabbitMQ's "Move messages" and shovels publish through it, straight to a queue: the routing key is then the queue's name,
+ * and says nothing about the event.
  */
-export function parseEventMessage(message: Pick<IncomingMessage, 'content' | 'routingKey' | 'headers'>): PlatformEvent {
-  const { content, routingKey, headers } = message
+const DEFAULT_EXCHANGE = ''
+
+/**
+ * Leaves out an invalid trace context.
+ * @throws Unparsable for a message that is not an event, or that an exchange routed by another type than the event's
+ */
+export function parseEventMessage(
+  message: Pick<IncomingMessage, 'content' | 'exchange' | 'routingKey' | 'headers'>,
+): PlatformEvent {
+  const { content, exchange, routingKey, headers } = message
   const event = parseEvent(content)
-  if (event.eventType !== routingKey) throw new Unparsable(`/eventType must be the routing key, which is ${routingKey}`)
+  if (event.eventType !== routingKey && exchange !== DEFAULT_EXCHANGE)
+    throw new Unparsable(`/eventType must be the routing key, which is ${routingKey}`)
   const traceparent = readTraceparent(headers['traceparent'])
   const revision = headers[REVISION_HEADER]
   return {
