@@ -45,6 +45,12 @@ describe('Redis', () => {
     expect(files['redis.conf']).toBe(shipped('helm/switchhook/files/redis.conf'))
   })
 
+  test('no probe limits how long it reads its append-only file: the port is open meanwhile', () => {
+    const { startupProbe, livenessProbe } = containerOf(workloadNamed(renderObjects('production'), 'redis'))
+    expect(startupProbe).toBeUndefined()
+    expect(livenessProbe).toMatchObject({ tcpSocket: { port: 'redis' } })
+  })
+
   test('the password is in no argument', () => {
     const { command, args = [], env } = containerOf(workloadNamed(renderObjects('production'), 'redis'))
     expect([...(command ?? []), ...args].join(' ')).not.toMatch(/requirepass|AUTH|PASSWORD/)
