@@ -83,12 +83,12 @@ afterEach(() => {
 })
 
 /** @param timeoutMs of one query */
-const lookupWithin = (timeoutMs: number, hasIpv4 = true): LookupFunction =>
+const lookupWithin = (timeoutMs: number, hasIpv4 = true, servers: readonly Socket[] = [nameServer]): LookupFunction =>
   createLookup({
     guard,
     timeoutMs,
     hasIpv4,
-    servers: [`127.0.0.1:${nameServer.address().port}`],
+    servers: servers.map((server) => `127.0.0.1:${server.address().port}`),
     files: { hosts: join(folder, 'hosts'), resolvConf: join(folder, 'resolv.conf') },
   })
 
@@ -329,6 +329,47 @@ function answerTo(question: Buffer, type: number, addresses: readonly number[][]
     Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 60, 0, address.length, ...address]),
   )
   return Buffer.concat([header, question.subarray(12, end), ...records])
+}
+
+/** RFC 1035, section 4.1.1: the codes of answers. */
+const SERVFAIL = 2
+const NOTIMP = 4
+const REFUSED = 5
+
+describe('with a second name server', () => {
+  /** Answers each question with its code. */
+  let ill: Socket
+  let code: number
+  beforeEach(async () => {
+    ill = createSocket('udp4', (question, from) => ill.send(failureOf(question, code), from.port, from.address))
+    ill.bind(0, '127.0.0.1')
+    await once(ill, 'listening')
+  })
+  afterEach(() => void ill.close())
+
+  test.each([
+    ['fails', SERVFAIL],
+    ['does not know the question', NOTIMP],
+    ['refuses', REFUSED],
+  ])('a first one that %s leads to it', async (_how, answer) => {
+    code = answer
+    lookup = lookupWithin(PATIENT_MS, true, [ill, nameServer])
+    await expect(find('both.example')).resolves.toEqual([V4, V6])
+    await expect(find('unknown.example')).rejects.toMatchObject({ code: 'ENOTFOUND' })
+  })
+
+  test('the failure of both is that of the last one', async () => {
+    code = REFUSED
+    for (const type of [A, AAAA]) failing.add(`both.example ${type}`)
+    lookup = lookupWithin(PATIENT_MS, true, [ill, nameServer])
+    await expect(find('both.example')).rejects.toMatchObject({ code: 'ESERVFAIL' })
+  })
+})
+
+function failureOf(question: Buffer, code: number): Buffer {
+  const answer = Buffer.from(question)
+  answer.writeUInt16BE(0x8180 | code, 2)
+  return answer
 }
 
 test('a name with only blocked addresses is blocked, and the system is not asked instead', async () => {

@@ -42,27 +42,35 @@ const MAX_TIMEOUTS = 3
  *   failed one is not repeated for some seconds, or for as long as it took: a silent name has a query half of the time.
  * - Only the answer that a name does not exist, or has no address, leads to the next name of the search list. After a
  *   failure, the next one may be another host: the public `web.dev` in place of a Service of Kubernetes.
+ * - A name server that is silent, or answers that it cannot help, leads to the next one, with the same name.
  */
 export function createLookup(options: LookupOptions): LookupFunction {
   const { guard, timeoutMs, servers, files = FILES } = options
   const { forgetFailureMs = FORGET_FAILURE_MS, hasIpv4 = hasOutwardIpv4() } = options
   const hosts = watchedFile(files.hosts, parseHosts)
   // A new resolver reads the name servers again.
-  const rules = watchedFile(files.resolvConf, (text) => ({ ...parseSearchRules(text), resolver: newResolver() }))
+  const rules = watchedFile(files.resolvConf, (text) => ({ ...parseSearchRules(text), resolvers: newResolvers() }))
   const inFlight = new Map<string, Promise<readonly LookupAddress[]>>()
   const failed = new LRUCache<string, Failure>({ max: MAX_FAILURES, ttl: forgetFailureMs })
 
-  function newResolver(): dns.Resolver {
+  function newResolver(asked: readonly string[] | undefined): dns.Resolver {
     const resolver = new dns.Resolver({ timeout: timeoutMs, tries: 2 })
-    if (servers !== undefined) resolver.setServers(servers)
+    if (asked !== undefined) resolver.setServers(asked)
     return resolver
+  }
+
+  /** The first asks all name servers, the second all but the first one, and so on. */
+  function newResolvers(): dns.Resolver[] {
+    const all = newResolver(servers)
+    const others = all.getServers().slice(1)
+    return [all, ...others.map((_, at) => newResolver(others.slice(at)))]
   }
 
   /**
    * Asks for both families. Once IPv4 has an allowed address, IPv6 is waited for only a moment; this host may have no IPv6.
    * A host without IPv4 waits for both answers. Resolves to no address if the name has none, or does not exist.
    */
-  async function askServers(name: string, resolver: dns.Resolver): Promise<LookupAddress[]> {
+  async function askServers(name: string, resolvers: readonly dns.Resolver[]): Promise<LookupAddress[]> {
     const found: LookupAddress[] = []
     const failures: Failure[] = []
     const { promise: enough, resolve: isEnough } = Promise.withResolvers<void>()
@@ -80,7 +88,17 @@ export function createLookup(options: LookupOptions): LookupFunction {
         else if (family === 4 && failure.code === 'ENOTFOUND') isEnough()
       }
     }
-    void Promise.all([ask(4, resolver.resolve4(name)), ask(6, resolver.resolve6(name))]).then(() => isEnough())
+    const answers = [
+      ask(
+        4,
+        answerOf(resolvers, (resolver) => resolver.resolve4(name)),
+      ),
+      ask(
+        6,
+        answerOf(resolvers, (resolver) => resolver.resolve6(name)),
+      ),
+    ]
+    void Promise.all(answers).then(() => isEnough())
     await enough
     delay?.stop()
     const [failure] = failures
@@ -89,9 +107,9 @@ export function createLookup(options: LookupOptions): LookupFunction {
   }
 
   async function find(hostname: string): Promise<readonly LookupAddress[]> {
-    const { resolver, ...search } = rules()
+    const { resolvers, ...search } = rules()
     for (const name of candidatesOf(hostname, search)) {
-      const found = await askServers(name, resolver)
+      const found = await askServers(name, resolvers)
       if (found.length > 0) return found
     }
     throw codedError('ENOTFOUND', `${hostname} has no address`)
@@ -135,6 +153,23 @@ export function createLookup(options: LookupOptions): LookupFunction {
 }
 
 type Failure = NodeJS.ErrnoException
+
+/** What a name server answers that cannot help: the system's own resolver then asks the next one, too. */
+const CANNOT_HELP: ReadonlySet<string | undefined> = new Set(['ESERVFAIL', 'EREFUSED', 'ENOTIMP'])
+
+/** A resolver asks its next name server only if one is silent: Node has c-ares take each answer, also that of an ill server. */
+async function answerOf(
+  [resolver, ...others]: readonly dns.Resolver[],
+  ask: (resolver: dns.Resolver) => Promise<string[]>,
+): Promise<string[]> {
+  if (resolver === undefined) return []
+  try {
+    return await ask(resolver)
+  } catch (error) {
+    if (others.length === 0 || !CANNOT_HELP.has((error as Failure).code)) throw error
+    return await answerOf(others, ask)
+  }
+}
 
 /** The name does not exist, has no address of the family, or can be no name, such as one below the search domain `#`. */
 const ABSENT: ReadonlySet<string | undefined> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME'])
