@@ -51,6 +51,13 @@ describe('Redis', () => {
     expect(livenessProbe).toMatchObject({ tcpSocket: { port: 'redis' } })
   })
 
+  test('its claim has its kind, which the API server adds otherwise: Argo CD would see a difference for ever', () => {
+    for (const name of ['redis', 'rabbitmq'])
+      expect(workloadNamed(renderObjects('development'), name).spec.volumeClaimTemplates).toMatchObject([
+        { apiVersion: 'v1', kind: 'PersistentVolumeClaim' },
+      ])
+  })
+
   test('the password is in no argument', () => {
     const { command, args = [], env } = containerOf(workloadNamed(renderObjects('production'), 'redis'))
     expect([...(command ?? []), ...args].join(' ')).not.toMatch(/requirepass|AUTH|PASSWORD/)
