@@ -89,6 +89,16 @@ describe.each(usual)('%s', (combination) => {
     expect(network.mayReachPod(worker, elsewhere('kube-system'), 53, 'UDP')).toBe(false)
   })
 
+  test.each([53, 1_053, 5_353, 8_053])(
+    'the pods of DNS are reached where they listen behind their Service: %i',
+    (port) => {
+      for (const service of [api, worker, fanout]) {
+        expect(network.mayReachPod(service, dns, port, 'UDP')).toBe(true)
+        expect(network.mayReachPod(service, dns, port, 'TCP')).toBe(true)
+      }
+    },
+  )
+
   test('fan-out reaches RabbitMQ, Redis and DNS, and nothing outside the cluster', () => {
     expect(network.mayReachPod(fanout, rabbitmq, amqp)).toBe(true)
     expect(network.mayReachPod(fanout, redis, 6379)).toBe(true)
