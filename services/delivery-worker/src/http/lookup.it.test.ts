@@ -7,6 +7,7 @@ import type { LookupFunction } from 'node:net'
 import { join } from 'node:path'
 import { answerWithin } from '@switchhook/runtime'
 import { eventually, temporaryFolder } from '@switchhook/testkit'
+import { classifyError } from '../policy/classify.ts'
 import { createLookup } from './lookup.ts'
 
 const TIMEOUT_MS = 200
@@ -335,6 +336,15 @@ function answerTo(question: Buffer, type: number, addresses: readonly number[][]
 const SERVFAIL = 2
 const NOTIMP = 4
 const REFUSED = 5
+
+test('a name server that cannot be reached is no refusal of the endpoint', async () => {
+  const gone = createSocket('udp4').bind(0, '127.0.0.1')
+  await once(gone, 'listening')
+  lookup = lookupWithin(PATIENT_MS, true, [gone])
+  gone.close()
+  const error = await find('v4.example').catch((failure: unknown) => failure)
+  expect(classifyError(error)).toEqual({ kind: 'unreachable', reason: 'dns' })
+})
 
 describe('with a second name server', () => {
   /** Answers each question with its code. */

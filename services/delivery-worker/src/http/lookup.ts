@@ -5,7 +5,7 @@ import { callbackify } from 'node:util'
 import type { AddressGuard } from '@switchhook/egress'
 import { answerWithin, type Deadline, NotAnswered, startDeadline } from '@switchhook/runtime'
 import { LRUCache } from 'lru-cache'
-import { BLOCKED_ADDRESS, codedError } from '../policy/classify.ts'
+import { BLOCKED_ADDRESS, codedError, NO_NAME_SERVER } from '../policy/classify.ts'
 import { candidatesOf, parseHosts, parseSearchRules, watchedFile } from './name-files.ts'
 
 export interface LookupOptions {
@@ -125,10 +125,9 @@ export function createLookup(options: LookupOptions): LookupFunction {
     const startedAtMs = performance.now()
     const finding = answerWithin(MAX_TIMEOUTS * timeoutMs, find(hostname), 'the name servers take too long')
       .catch((error: unknown) => {
-        const late =
-          error instanceof NotAnswered ? codedError('ETIMEOUT', `${hostname}: ${error.message}`) : (error as Failure)
-        failed.set(hostname, late, { ttl: Math.max(forgetFailureMs, performance.now() - startedAtMs) })
-        throw late
+        const failure = failureOf(hostname, error)
+        failed.set(hostname, failure, { ttl: Math.max(forgetFailureMs, performance.now() - startedAtMs) })
+        throw failure
       })
       .finally(() => inFlight.delete(hostname))
     inFlight.set(hostname, finding)
@@ -169,6 +168,14 @@ async function answerOf(
     if (others.length === 0 || !CANNOT_HELP.has((error as Failure).code)) throw error
     return await answerOf(others, ask)
   }
+}
+
+function failureOf(hostname: string, error: unknown): Failure {
+  if (error instanceof NotAnswered) return codedError('ETIMEOUT', `${hostname}: ${error.message}`)
+  // The code that an endpoint's refusal has, too.
+  if ((error as Failure).code === 'ECONNREFUSED')
+    return codedError(NO_NAME_SERVER, `${hostname}: no name server can be reached`, error)
+  return error as Failure
 }
 
 /** The name does not exist, has no address of the family, or can be no name, such as one below the search domain `#`. */

@@ -32,6 +32,7 @@ describe('classifyError', () => {
     ['ERR_OSSL_EVP_UNSUPPORTED', 'tls'],
     ['ETIMEOUT', 'dns'],
     ['ESERVFAIL', 'dns'],
+    ['ENOTIMP', 'dns'],
     ['HPE_INVALID_CONSTANT', 'malformed'],
     ['HPE_HEADER_OVERFLOW', 'malformed'],
     ['EPROTO', 'tls'],

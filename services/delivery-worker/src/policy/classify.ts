@@ -3,6 +3,8 @@ import { type Attempt, MAX_DETAIL, type Outcome, Unavailable, type UnreachableRe
 
 export const BLOCKED_ADDRESS = 'ERR_BLOCKED_ADDRESS'
 
+export const NO_NAME_SERVER = 'ERR_NO_NAME_SERVER'
+
 export const PROXY_FAILED = 'ERR_EGRESS_PROXY'
 
 /** Of a connection: all local ports to its address are in use. */
@@ -76,7 +78,9 @@ const REASONS: Readonly<Record<string, UnreachableReason>> = {
   EBADNAME: 'dns',
   EBADRESP: 'dns',
   EFORMERR: 'dns',
+  ENOTIMP: 'dns',
   ETIMEOUT: 'dns',
+  [NO_NAME_SERVER]: 'dns',
   ECONNREFUSED: 'refused',
   ECONNRESET: 'reset',
   EPIPE: 'reset',
