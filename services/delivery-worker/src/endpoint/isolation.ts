@@ -26,6 +26,9 @@ export interface IsolationDeps extends TenantShareDeps {
  */
 export type Need = 'nothing' | 'turn' | 'lane' | 'probe'
 
+/** Where a delivery is worked off after its look. After a wait for its turn, the look may have become too old. */
+export type Place = 'here' | 'here-after-wait' | 'lane'
+
 /**
  * Whether a delivery moves to its lane after its look. Otherwise it is worked off here, after a wait if it needs a turn and has
  * none.
@@ -82,26 +85,22 @@ export function createIsolation(deps: IsolationDeps) {
       turns.deliveries += 1
       const hadTurn = !isBeyondShare && turns.take(delivery)
       return {
-        /** Whether it moves to its lane after its look. */
-        movesToLane: (need: Need): boolean =>
-          movesToLane(source, need, {
-            isBeyondShare,
-            // One may have become free during the look.
-            hasTurn: hadTurn || turns.isFreeFor(delivery),
-            isCrowded: isStopping || turns.isCrowded(),
-          }),
+        /** Rejects while it waits for a turn if the worker stops. */
+        placeFor: async (need: Need): Promise<Place> => {
+          // One may have become free during the look.
+          const hasTurn = hadTurn || turns.isFreeFor(delivery)
+          const isCrowded = isStopping || turns.isCrowded()
+          if (movesToLane(source, need, { isBeyondShare, hasTurn, isCrowded })) return 'lane'
+          if (hadTurn || need === 'nothing' || need === 'probe') return 'here'
+          if (turns.take(delivery)) return 'here-after-wait'
+          if (isStopping) throw stopping()
+          const isItsTurn = await turns.wait(delivery, source === 'due' ? patienceMs : undefined)
+          return isItsTurn ? 'here-after-wait' : 'lane'
+        },
         /** Resolves once the broker has confirmed it in its lane, with attempt and slot unchanged. */
         moveToLane: async (): Promise<void> => {
           await publishToLane(delivery, laneOf(delivery.subscriptionId))
           movedToLane?.()
-        },
-        /** Whether it was looked at without the turn that it needs. */
-        needsTurn: (need: Need): boolean => !hadTurn && (need === 'turn' || need === 'lane'),
-        /** Resolves to false if it has waited for `patienceMs` in vain. Rejects while it waits if the worker stops. */
-        takeTurn: async (): Promise<boolean> => {
-          if (turns.take(delivery)) return true
-          if (isStopping) throw stopping()
-          return await turns.wait(delivery, source === 'due' ? patienceMs : undefined)
         },
         /** Counts it among the POSTs of its tenant. */
         posting: (): void => share.began(delivery),

@@ -70,15 +70,12 @@ export function createPipeline(deps: PipelineDeps) {
     try {
       // Before the wait for a turn, so that a delivery that needs none is not delayed.
       let looked = await look(deps, start)
-      const need = needOf(looked)
-      if (isolated.movesToLane(need)) {
+      const place = await isolated.placeFor(needOf(looked))
+      if (place === 'lane') {
         await giveUpProbe(deps, looked)
         return await isolated.moveToLane()
       }
-      if (isolated.needsTurn(need)) {
-        if (!(await isolated.takeTurn())) return await isolated.moveToLane()
-        if (!isFresh(deps, looked)) looked = await look(deps, start)
-      }
+      if (place === 'here-after-wait' && !isFresh(deps, looked)) looked = await look(deps, start)
       await conclude(looked.kind === 'admitted' ? await attempt(deps, looked, isolated) : looked, copy)
     } finally {
       isolated.leave()
