@@ -8,6 +8,10 @@ export function evaluateInBroker(): ((code: string) => Promise<void>) | undefine
   if (control === undefined) return undefined
   const { command, args, env } = JSON.parse(control) as RabbitmqControl
   return async (code) => {
-    await promisify(execFile)(command, [...args, 'eval', code], { env: { ...process.env, ...env } })
+    const running = promisify(execFile)(command, args, { env: { ...process.env, ...env } })
+    running.child.stdin?.end(`${code}\n`)
+    const { stdout } = await running
+    // `erl_call` prints an error and exits with 0.
+    if (stdout.startsWith('{error')) throw new Error(`RabbitMQ could not evaluate ${code}: ${stdout}`)
   }
 }

@@ -1,4 +1,13 @@
-import { copyFileSync, existsSync, mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { findBinary } from './find-binary.ts'
@@ -111,7 +120,7 @@ export async function reserveAddress(home: Home, cluster: ClusterSettings): Prom
 
 function addressOf(home: Home): RabbitmqAddress {
   const ports = readPorts(portsFile(home))
-  const control = controlCommand(home, 'rabbitmqctl')
+  const control = evaluateCommand(home)
   return {
     amqpUrl: `amqp://guest:guest@127.0.0.1:${ports['amqp']}`,
     managementUrl: `http://guest:guest@127.0.0.1:${ports['management']}`,
@@ -148,6 +157,18 @@ function controlCommand(home: Home, name: 'rabbitmqctl' | 'rabbitmq-queues'): Ra
     ERL_EPMD_PORT: String(readPorts(portsFile(home))['epmd']),
   }
   return { command, args: ['--node', nodeName(home)], env }
+}
+
+/**
+ * Erlang's own `erl_call` is a small program. A tool of RabbitMQ starts a virtual machine, which takes up to a minute on a busy
+ * machine.
+ */
+function evaluateCommand(home: Home): RabbitmqControl | undefined {
+  const tool = controlCommand(home, 'rabbitmqctl')
+  const erlang = findBinary('erl')
+  const [erlCall] = erlang === undefined ? [] : globSync(join(realpathSync(erlang), '../../erts-*/bin/erl_call'))
+  if (tool === undefined || erlCall === undefined) return tool && { ...tool, args: [...tool.args, 'eval'] }
+  return { command: erlCall, args: ['-sname', nodeName(home), '-e'], env: tool.env }
 }
 
 export async function stopPrivateRabbitmq(home: Home, graceMs?: number): Promise<void> {

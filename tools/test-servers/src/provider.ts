@@ -1,6 +1,6 @@
 export type BackingName = 'rabbitmq' | 'redis'
 
-/** The command that runs `rabbitmqctl` for a broker; the caller adds the arguments. */
+/** A command that evaluates the Erlang code of its standard input in a broker. */
 export interface RabbitmqControl {
   readonly command: string
   readonly args: readonly string[]

@@ -1,4 +1,5 @@
 import { type Delivery, newToken, Unavailable } from '@switchhook/contracts'
+import { checkInLots } from '@switchhook/testkit'
 import fc from 'fast-check'
 import { bodyKey, ledgerKey, parkedKey, recordKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
@@ -240,35 +241,31 @@ describe('the ledger', () => {
       end: fc.constantFrom('waiting', 'held', 'withdrawn', 'expired', 'parked', 'acknowledged'),
       next: fc.constantFrom('a', 'b', 'c'),
     })
-    await fc.assert(
-      fc.asyncProperty(fc.array(anyMessage, { minLength: 2, maxLength: 8 }), async (messages) => {
-        const delivery = deliveryOf()
-        const read = async () => (await redis[run]((commands) => commands.get(recordKey(delivery.deliveryId)))) ?? ''
-        for (const { token, isMade, isPostponed, end, next: nextToken, ...over } of messages) {
-          const message = { ...delivery, ...over, ...(token !== undefined && { token }) }
-          const made = isMade ? failed(message) : null
-          const counted = { ...message, attempt: made?.attempt ?? message.attempt }
-          const before = await read()
-          const ledger = parseLedger(before)
-          const isSettled = ledger !== undefined && isSettledBy(ledger, counted, end)
-          expect(await store.isSettled(message)).toBe(ledger !== undefined && isSettledBy(ledger, message))
-          const next = { token: nextToken, postponed: isPostponed ? message.postponed + 1 : 0 }
-          const { kind } = await (end === 'parked'
-            ? store.park(counted, made, 'exhausted')
-            : end === 'waiting'
-              ? store.settle(counted, made, waitingAfter(counted, next))
-              : end === 'held'
-                ? store.settle(counted, made, { state: end, slot: message.slot, next, dueInMs: 0, lookInMs: 60_000 })
-                : store.settle(counted, made, { state: end }))
-          expect(kind).toBe(isSettled ? 'already' : 'written')
-          const after = await read()
-          if (isSettled) expect(after).toBe(before)
-          else
-            expect(parseRecord(after)?.view).toMatchObject({ state: end, run: message.run, attempt: counted.attempt })
-        }
-      }),
-      { numRuns: 300 },
-    )
+    await checkInLots(fc.array(anyMessage, { minLength: 2, maxLength: 8 }), 300, async (messages) => {
+      const delivery = deliveryOf()
+      const read = async () => (await redis[run]((commands) => commands.get(recordKey(delivery.deliveryId)))) ?? ''
+      for (const { token, isMade, isPostponed, end, next: nextToken, ...over } of messages) {
+        const message = { ...delivery, ...over, ...(token !== undefined && { token }) }
+        const made = isMade ? failed(message) : null
+        const counted = { ...message, attempt: made?.attempt ?? message.attempt }
+        const before = await read()
+        const ledger = parseLedger(before)
+        const isSettled = ledger !== undefined && isSettledBy(ledger, counted, end)
+        expect(await store.isSettled(message)).toBe(ledger !== undefined && isSettledBy(ledger, message))
+        const next = { token: nextToken, postponed: isPostponed ? message.postponed + 1 : 0 }
+        const { kind } = await (end === 'parked'
+          ? store.park(counted, made, 'exhausted')
+          : end === 'waiting'
+            ? store.settle(counted, made, waitingAfter(counted, next))
+            : end === 'held'
+              ? store.settle(counted, made, { state: end, slot: message.slot, next, dueInMs: 0, lookInMs: 60_000 })
+              : store.settle(counted, made, { state: end }))
+        expect(kind).toBe(isSettled ? 'already' : 'written')
+        const after = await read()
+        if (isSettled) expect(after).toBe(before)
+        else expect(parseRecord(after)?.view).toMatchObject({ state: end, run: message.run, attempt: counted.attempt })
+      }
+    })
   })
 
   test('many workers that settle the same slot at the same time record one attempt', async () => {

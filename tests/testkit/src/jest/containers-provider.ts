@@ -68,7 +68,11 @@ export function containersProvider(say: Say): BackingProvider {
     return {
       amqpUrl: `amqp://${USER}:${USER}@${host}:${amqp}`,
       managementUrl: `http://${USER}:${USER}@${host}:${management}`,
-      control: { command: 'docker', args: ['exec', container.getId(), 'rabbitmqctl'], env: {} },
+      control: {
+        command: 'docker',
+        args: ['exec', '--interactive', container.getId(), 'rabbitmqctl', 'eval'],
+        env: {},
+      },
     }
   }
   const redis = async (): Promise<RedisAddress> => {
