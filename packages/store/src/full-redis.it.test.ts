@@ -13,7 +13,7 @@ import {
 import { createBreakerStore } from './breaker/breaker-store.ts'
 import { createDeliveryArchive } from './deliveries/delivery-archive.ts'
 import { createDeliveryStore } from './deliveries/delivery-store.ts'
-import { createHeldLooks } from './deliveries/held-looks.ts'
+import { createHeldVisits } from './deliveries/held-visits.ts'
 import { postOf } from './deliveries/testing/deliveries.ts'
 import { createHeldStore } from './held/held-store.ts'
 import { createInstallationStore } from './installation/installation-store.ts'
@@ -94,17 +94,17 @@ test('a full Redis still deletes and disables subscriptions, but creates none', 
 
 test('a full Redis still lets go of deliveries that are no longer held', async () => {
   const delivery = aDelivery()
-  const [held, looks] = [createHeldStore(redis), createHeldLooks(redis)]
+  const [held, visits] = [createHeldStore(redis), createHeldVisits(redis)]
   const next = { token: 'a', postponed: 0 }
-  const settlement = { state: 'held', slot: 0, next, dueInMs: 0, lookInMs: HOUR_MS } as const
+  const settlement = { state: 'held', slot: 0, next, dueInMs: 0, visitInMs: HOUR_MS } as const
   await createDeliveryStore(redis, retention).settle(delivery, null, settlement)
   await fill()
-  await held.lookSoon(delivery)
-  const [look] = await looks.claimDue(1, HOUR_MS)
-  expect(look).toMatchObject({ tenant: delivery.tenant, subscriptionId: delivery.subscriptionId })
+  await held.visitSoon(delivery)
+  const [visit] = await visits.claimDue(1, HOUR_MS)
+  expect(visit).toMatchObject({ tenant: delivery.tenant, subscriptionId: delivery.subscriptionId })
   await held.forget([{ ...delivery, token: 'a' }])
   await held.remove(delivery.subscriptionId, 'held', await held.due(delivery.subscriptionId, { most: 1 }))
-  if (look !== undefined) await looks.finish(look, null)
+  if (visit !== undefined) await visits.finish(visit, null)
   expect(await redis[run]((commands) => commands.keys('sh:{[^t]*:held*'))).toEqual([])
 })
 

@@ -153,14 +153,14 @@ export const clockKey = (subscription: SubscriptionId): string => `sh:{s:${subsc
 /** That key, and the lists. */
 export const timedKeys = (id: SubscriptionId): string[] => [clockKey(id), heldKey(id), inFlightKey(id), postedKey(id)]
 
-/** zset: `[tenant, subscription]` → when a worker looks at its held deliveries next, ms · until none is left · worker, api */
-export const heldLooksKey = (partition: number): string => `sh:{p${partition}}:held`
+/** zset: `[tenant, subscription]` → when a worker visits its held deliveries next, ms · until none is left · worker, api */
+export const heldVisitsKey = (partition: number): string => `sh:{p${partition}}:held`
 
-/** zset: `[tenant, subscription]` → when the claim of a worker that looks there ends, ms; `asked …` → when the next look was asked for meanwhile · the lease of a claim · worker, api */
+/** zset: `[tenant, subscription]` → when the claim of a worker that visits it ends, ms; `asked …` → when the next visit was asked for meanwhile · the lease of a claim · worker, api */
 export const heldClaimsKey = (partition: number): string => `sh:{p${partition}}:held-claims`
 
 /** string: likewise, for the two lists above · an hour · worker, api */
-export const looksClockKey = (partition: number): string => `sh:{p${partition}}:looks-clock`
+export const visitsClockKey = (partition: number): string => `sh:{p${partition}}:visits-clock`
 
 /** hash: client → since when and when last it received, ms (puller-store.ts) · 38 days from the last time · api */
 export const pullersKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:pullers`

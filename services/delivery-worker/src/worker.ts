@@ -25,7 +25,7 @@ import { createReadEndpoint } from './endpoint/read-endpoint.ts'
 import { createConfirmedHeldStore } from './held/confirmed-held-store.ts'
 import { createHeldLimit } from './held/held-limit.ts'
 import { consumeOutcomes, createRecordOutcomes } from './held/record-outcomes.ts'
-import { startLooks } from './held/start-looks.ts'
+import { startVisits } from './held/start-visits.ts'
 import { createEndpointClient } from './http/endpoint-client.ts'
 import { createLimits } from './limits/limits.ts'
 import { createNotices } from './notices/notices.ts'
@@ -116,7 +116,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   const checks = createCheckStore(redis)
   const check = createCheckReceiver({ client, limits, subscriptions, checks, clocks })
 
-  const looks = startLooks({
+  const visits = startVisits({
     ...recording,
     redis,
     broker,
@@ -133,7 +133,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   shutdown.defer('connections', () => client.close())
   shutdown.defer('reporting', reporting.stop)
   shutdown.defer('limits', () => limits.ended())
-  shutdown.defer('held deliveries', looks.stop)
+  shutdown.defer('held deliveries', visits.stop)
   const consumers = await Promise.all([
     startConsuming({ consume, broker, bounds, shards, isolation, traced, deliver, clocks, log }),
     consumeChecks(consume, check),

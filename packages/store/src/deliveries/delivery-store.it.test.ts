@@ -40,7 +40,7 @@ test('what is parked or held in a Redis of another installation is not accepted'
   const delivery = deliveryOf()
   await expect(other.park(delivery, null, 'exhausted')).rejects.toBe(foreign)
   const next = { token: newToken(), postponed: 0 }
-  const held = { state: 'held', slot: 0, next, dueInMs: 0, lookInMs: 60_000 } as const
+  const held = { state: 'held', slot: 0, next, dueInMs: 0, visitInMs: 60_000 } as const
   await expect(other.settle(deliveryOf(), null, held)).rejects.toBe(foreign)
   await expect(other.settle(delivery, failed(delivery), acknowledged)).resolves.toBeDefined()
 })
@@ -258,7 +258,7 @@ describe('the ledger', () => {
           : end === 'waiting'
             ? store.settle(counted, made, waitingAfter(counted, next))
             : end === 'held'
-              ? store.settle(counted, made, { state: end, slot: message.slot, next, dueInMs: 0, lookInMs: 60_000 })
+              ? store.settle(counted, made, { state: end, slot: message.slot, next, dueInMs: 0, visitInMs: 60_000 })
               : store.settle(counted, made, { state: end }))
         expect(kind).toBe(isSettled ? 'already' : 'written')
         const after = await read()

@@ -4,16 +4,16 @@ import { type Endpoint, heldMessageKey } from '../keys.ts'
 import { type Redis, run } from '../redis/redis.ts'
 import { type MessageIdentity, viewOf } from './delivery-record.ts'
 import { createHeldList, type HeldExcess } from './held-list.ts'
-import { createHeldLooks } from './held-looks.ts'
 import { heldMessageOf, parseHeldMessage } from './held-message.ts'
+import { createHeldVisits } from './held-visits.ts'
 import { createLedgerStore, type DeliveryRetention, type Settlement } from './ledger-store.ts'
 import { createParkedList, type ParkedLimits } from './parked-list.ts'
 
 /**
- * The first look at a list comes sooner: since the worker read that the deliveries are held, that may have changed, and the look
- * that followed the change may have found nothing. Later entries need none: while there is one, looks follow each other.
+ * The first visit to a list comes sooner: since the worker read that the deliveries are held, that may have changed, and the visit
+ * that followed the change may have found nothing. Later entries need none: while there is one, visits follow each other.
  */
-const firstLookMs = (lookInMs: number): number => Math.min(lookInMs, Math.max(1_000, lookInMs / 30))
+const firstVisitMs = (visitInMs: number): number => Math.min(visitInMs, Math.max(1_000, visitInMs / 30))
 
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>
 
@@ -41,7 +41,7 @@ export function createDeliveryStore(
   verify: () => Promise<void> = () => Promise.resolve(),
 ) {
   const parkedList = createParkedList(redis, retention, limits)
-  const heldList = createHeldList(redis, createHeldLooks(redis), retention.parkedRetentionMs, limits)
+  const heldList = createHeldList(redis, createHeldVisits(redis), retention.parkedRetentionMs, limits)
   const ledgers = createLedgerStore(redis, retention)
   /** Redis has the only copy of what is parked or held: it must be the Redis of the message. After the write, so that it counts. */
   const verified = oneAtATime<void, void>(verify)
@@ -50,7 +50,7 @@ export function createDeliveryStore(
   async function hold(
     delivery: Delivery,
     attempt: Attempt | null,
-    { slot, next, dueInMs, lookInMs }: Extract<Settlement, { state: 'held' }>,
+    { slot, next, dueInMs, visitInMs }: Extract<Settlement, { state: 'held' }>,
   ): Promise<Settled> {
     const { postponed: _, ...rest } = delivery
     // Redis' clock decides when it is due.
@@ -63,8 +63,8 @@ export function createDeliveryStore(
     const { kind } = await ledgers.write(delivery, attempt, view, { next, held })
     // After the ledger: a reader removes an entry whose message the ledger does not name.
     if (kind === 'already') return { kind }
-    const lookAfterMs = (isFirst: boolean): number => (isFirst ? firstLookMs(lookInMs) : lookInMs)
-    const excess = await heldList.add(continued, { dueAtMs, isKnown: false, lookInMs: lookAfterMs })
+    const visitAfterMs = (isFirst: boolean): number => (isFirst ? firstVisitMs(visitInMs) : visitInMs)
+    const excess = await heldList.add(continued, { dueAtMs, isKnown: false, visitInMs: visitAfterMs })
     await verified()
     return { kind, excess }
   }
@@ -113,7 +113,7 @@ export function createDeliveryStore(
       const stored = await redis[run]((commands) => commands.getBuffer(heldMessageKey(message.deliveryId)))
       if (stored === null) return []
       const { dueAtMs, delivery } = parseHeldMessage(stored)
-      return await heldList.add(delivery, { dueAtMs, isKnown: true, lookInMs: () => 0 })
+      return await heldList.add(delivery, { dueAtMs, isKnown: true, visitInMs: () => 0 })
     },
   }
 }

@@ -33,7 +33,7 @@ export type Settlement =
   /** `next`: the confirmed message that continues the delivery in `slot`. */
   | { readonly state: 'waiting'; readonly slot: number; readonly nextAttemptAt: string; readonly next: Continuation }
   /**
-   * `next`: the message that is held in `slot`. `lookInMs`: a worker looks at the held deliveries of the subscription after this
+   * `next`: the message that is held in `slot`. `visitInMs`: a worker visits the held deliveries of the subscription after this
    * time, in case that they are held no longer; sooner if it is the first of them.
    */
   | {
@@ -41,7 +41,7 @@ export type Settlement =
       readonly slot: number
       readonly next: Continuation
       readonly dueInMs: number
-      readonly lookInMs: number
+      readonly visitInMs: number
     }
   | { readonly state: 'parked'; readonly reason: ParkedReason; readonly cause?: ParkedCause }
 

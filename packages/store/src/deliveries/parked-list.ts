@@ -4,7 +4,7 @@ import { bodyKey, type Endpoint, parkedExtrasKey, parkedKey, parkedLimitKey, rec
 import { isoTime, type ScoredEntry, scoredEntries } from '../paging.ts'
 import { pipeline, type Redis, runScript } from '../redis/redis.ts'
 import type { StoredRecord } from './delivery-record.ts'
-import { endpointOf, memberOf } from './held-looks.ts'
+import { endpointOf, memberOf } from './held-visits.ts'
 import {
   CUT_AT_ONCE,
   type Cut,
@@ -26,7 +26,7 @@ export interface ParkedLimits extends DeliveryLimits {
   readonly released: (what: Released) => void
 }
 
-/** More than workers park at a time. Near a limit, each looks once more after its record is stored. */
+/** More than workers park at a time. Near a limit, each checks once more after its record is stored. */
 const PARKED_AT_ONCE = 1_000
 /** Of its own list, for one delivery. More than one is needed if many are parked at a time, or the limit was lowered. */
 const MAX_CUTS = PARKED_AT_ONCE / CUT_AT_ONCE

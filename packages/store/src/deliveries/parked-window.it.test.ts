@@ -112,7 +112,7 @@ test('stateOf returns the state of a run until a later run begins or the record 
   expect(await parked.stateOf(delivery)).toBe('unknown')
   expect(await parked.stateOf({ ...delivery, run: 2 })).toBe('pending')
   const next = { token: newToken(), postponed: 0 }
-  await store.settle(again, null, { state: 'held', slot: 0, next, dueInMs: 0, lookInMs: 60_000 })
+  await store.settle(again, null, { state: 'held', slot: 0, next, dueInMs: 0, visitInMs: 60_000 })
   expect(await parked.stateOf(again)).toBe('held')
   expect(await parked.stateOf({ ...delivery, deliveryId: deliveryOf({ subscriptionId }).deliveryId })).toBe('unknown')
 })

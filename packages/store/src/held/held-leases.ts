@@ -5,8 +5,8 @@ import {
   type ReportedOutcome,
   type SubscriptionId,
 } from '@switchhook/contracts'
-import type { HeldLooks } from '../deliveries/held-looks.ts'
 import type { HeldMessage } from '../deliveries/held-message.ts'
+import type { HeldVisits } from '../deliveries/held-visits.ts'
 import { type Endpoint, heldKey, leasedKey, reportedKey, timedKeys } from '../keys.ts'
 import { scoredEntries } from '../paging.ts'
 import { pipeline, type Redis, runScript } from '../redis/redis.ts'
@@ -33,7 +33,7 @@ export type HeldEntry = ReturnType<typeof heldEntriesOf>[number]
 export const heldEntriesOf = (reply: readonly string[]) =>
   scoredEntries(reply).map(({ member, since }) => ({ deliveryId: parseDeliveryId(member), score: since }))
 
-/** When a look records a reported outcome, because no worker has recorded its batch. */
+/** When a visit records a reported outcome, because no worker has recorded its batch. */
 const REPORTED_SECONDS = 30
 const SECOND_MS = 1_000
 
@@ -52,7 +52,7 @@ interface HeldReads {
 }
 
 /** The leases of held deliveries that clients have received. */
-export function createHeldLeases(redis: Redis, looks: Pick<HeldLooks, 'askFor'>, { read, remove }: HeldReads) {
+export function createHeldLeases(redis: Redis, visits: Pick<HeldVisits, 'askFor'>, { read, remove }: HeldReads) {
   return {
     /** When the lease of a delivery ends, ms since 1970; null: it has none, or it has ended. One round trip. */
     async leasedUntil(id: SubscriptionId, deliveryId: DeliveryId): Promise<number | null> {
@@ -66,8 +66,8 @@ export function createHeldLeases(redis: Redis, looks: Pick<HeldLooks, 'askFor'>,
     /** Leases the deliveries that have been due for longest. It may find fewer than `most` although more are held. */
     async receive(endpoint: Endpoint, most: number, leaseSeconds: number): Promise<readonly LeasedDelivery[]> {
       const { subscriptionId: id } = endpoint
-      // Asked for first: a lease that no worker looks at would never end. A second later: the lease has not begun yet.
-      await looks.askFor(endpoint, (leaseSeconds + 1) * SECOND_MS)
+      // Asked for first: a lease that no worker visits would never end. A second later: the lease has not begun yet.
+      await visits.askFor(endpoint, (leaseSeconds + 1) * SECOND_MS)
       const [, leased] = await pipeline(redis, (commands) => [
         commands.runScript('held/keep-time', timedKeys(id), []),
         commands.runScript('held/lease-held', [heldKey(id), leasedKey(id)], [most, leaseSeconds]),

@@ -2,7 +2,7 @@ import { type Delivery, type DeliveryId, newSubscriptionId, newToken } from '@sw
 import { eventually } from '@switchhook/testkit'
 import type { DeliveryArchive } from '../deliveries/delivery-archive.ts'
 import type { DeliveryStore } from '../deliveries/delivery-store.ts'
-import { createHeldLooks, type HeldLooks } from '../deliveries/held-looks.ts'
+import { createHeldVisits, type HeldVisits } from '../deliveries/held-visits.ts'
 import type { Settlement } from '../deliveries/ledger-store.ts'
 import {
   acknowledged,
@@ -19,8 +19,8 @@ import {
   heldClaimsKey,
   heldExtrasKey,
   heldKey,
-  heldLooksKey,
   heldMessageKey,
+  heldVisitsKey,
   leasedKey,
   parkingKey,
   partitionOf,
@@ -36,13 +36,13 @@ const endpoint = { tenant: 'acme', subscriptionId: id }
 let fixture: TestDeliveries
 let deliveries: DeliveryStore & DeliveryArchive
 let held: HeldStore
-let looks: HeldLooks
+let visits: HeldVisits
 
 useDeliveries((opened) => {
   fixture = opened
   deliveries = fixture.store
   held = createHeldStore(fixture.redis)
-  looks = createHeldLooks(fixture.redis)
+  visits = createHeldVisits(fixture.redis)
 })
 
 const holding = (delivery: Delivery, over: Partial<Extract<Settlement, { state: 'held' }>> = {}) =>
@@ -51,7 +51,7 @@ const holding = (delivery: Delivery, over: Partial<Extract<Settlement, { state: 
     slot: delivery.slot,
     next: { token: newToken(), postponed: delivery.postponed ?? 0 },
     dueInMs: 0,
-    lookInMs: 60_000,
+    visitInMs: 60_000,
     ...over,
   }) as const
 
@@ -80,17 +80,17 @@ async function messageOf({ deliveryId }: Delivery) {
 const bytesOf = ({ deliveryId }: Delivery): Promise<number> =>
   fixture.redis[run]((commands) => commands.strlen(recordKey(deliveryId)))
 
-async function nextLookAtMs(): Promise<number> {
+async function nextVisitAtMs(): Promise<number> {
   const [, score] = await fixture.redis[run]((commands) =>
-    commands.zrange(heldLooksKey(partitionOf('acme')), '0', '0', 'WITHSCORES'),
+    commands.zrange(heldVisitsKey(partitionOf('acme')), '0', '0', 'WITHSCORES'),
   )
   return Number(score)
 }
 
 async function claimOne(leaseMs = 60_000) {
-  const [look] = await looks.claimDue(10, leaseMs)
-  if (look === undefined) throw new Error('no look is due')
-  return look
+  const [visit] = await visits.claimDue(10, leaseMs)
+  if (visit === undefined) throw new Error('no visit is due')
+  return visit
 }
 
 test('a held delivery is received as it was, byte for byte, and its record says so', async () => {
@@ -288,88 +288,88 @@ test.each([-1, 1])('a worker whose clock is wrong by %i d holds deliveries for a
     }
   }
   const [due, later] = await onWrongClock(async () => [
-    await hold(undefined, { lookInMs: HOUR_MS }),
-    await hold(undefined, { lookInMs: HOUR_MS, dueInMs: 60_000 }),
+    await hold(undefined, { visitInMs: HOUR_MS }),
+    await hold(undefined, { visitInMs: HOUR_MS, dueInMs: 60_000 }),
   ])
   const { dueAtMs } = await messageOf(later)
   expect(Math.abs(dueAtMs - Date.now() - 60_000)).toBeLessThan(30_000)
   expect(await deliveries.find(later.deliveryId)).toMatchObject({ nextAttemptAt: new Date(dueAtMs).toISOString() })
   expect(idsOf(await held.receive(endpoint, 10, 30))).toEqual([due.deliveryId])
-  expect(await looks.claimDue(10, 60_000)).toEqual([])
+  expect(await visits.claimDue(10, 60_000)).toEqual([])
   const { nowMs, lapsesAtMs } = await onWrongClock(() => held.next(id))
   expect((lapsesAtMs ?? 0) - nowMs).toBeLessThanOrEqual(30_000)
   expect((lapsesAtMs ?? 0) - nowMs).toBeGreaterThan(0)
-  await onWrongClock(() => held.lookSoon(endpoint))
-  expect(await looks.claimDue(10, 60_000)).toHaveLength(1)
+  await onWrongClock(() => held.visitSoon(endpoint))
+  expect(await visits.claimDue(10, 60_000)).toHaveLength(1)
 })
 
-test('a look is claimed by one worker, again after its lease, and not before it is due', async () => {
-  await looks.askFor(endpoint, 60_000)
-  expect(await looks.claimDue(10, 60_000)).toEqual([])
-  await held.lookSoon(endpoint)
-  await looks.askFor(endpoint, 60_000)
-  const look = await claimOne(50)
-  expect(look).toMatchObject(endpoint)
-  await eventually(async () => expect(await looks.claimDue(10, 60_000)).toHaveLength(1))
-  expect(await looks.claimDue(10, 60_000)).toEqual([])
+test('a visit is claimed by one worker, again after its lease, and not before it is due', async () => {
+  await visits.askFor(endpoint, 60_000)
+  expect(await visits.claimDue(10, 60_000)).toEqual([])
+  await held.visitSoon(endpoint)
+  await visits.askFor(endpoint, 60_000)
+  const visit = await claimOne(50)
+  expect(visit).toMatchObject(endpoint)
+  await eventually(async () => expect(await visits.claimDue(10, 60_000)).toHaveLength(1))
+  expect(await visits.claimDue(10, 60_000)).toEqual([])
 })
 
-test('a look that was asked for during another one follows it; otherwise a look that ended leaves nothing', async () => {
+test('a visit that was asked for during another one follows it; otherwise a visit that ended leaves nothing', async () => {
   const installation = { tenant: null, subscriptionId: id }
-  await held.lookSoon(installation)
-  const look = await claimOne()
-  await held.lookSoon(installation)
-  expect(await looks.claimDue(10, 60_000)).toEqual([])
-  await looks.finish(look, null)
+  await held.visitSoon(installation)
+  const visit = await claimOne()
+  await held.visitSoon(installation)
+  expect(await visits.claimDue(10, 60_000)).toEqual([])
+  await visits.finish(visit, null)
   const again = await claimOne()
   expect(again).toMatchObject(installation)
-  await looks.finish(again, null)
-  expect(await fixture.ttlOf(heldLooksKey(partitionOf(null)))).toBe(-2)
+  await visits.finish(again, null)
+  expect(await fixture.ttlOf(heldVisitsKey(partitionOf(null)))).toBe(-2)
 })
 
-test('a look that was asked for during another one is not forgotten at its end, and comes at its time', async () => {
-  // The look has found nothing; then a delivery is held, and no one else asks.
+test('a visit that was asked for during another one is not forgotten at its end, and comes at its time', async () => {
+  // The visit has found nothing; then a delivery is held, and no one else asks.
   for (const nextInMs of [null, 600_000]) {
-    await held.lookSoon(endpoint)
-    const look = await claimOne(30_000)
+    await held.visitSoon(endpoint)
+    const visit = await claimOne(30_000)
     const askedAtMs = Date.now()
-    await looks.askFor(endpoint, 60_000)
-    await looks.askFor(endpoint, 120_000)
-    await looks.finish(look, nextInMs)
-    const leftMs = (await nextLookAtMs()) - askedAtMs
+    await visits.askFor(endpoint, 60_000)
+    await visits.askFor(endpoint, 120_000)
+    await visits.finish(visit, nextInMs)
+    const leftMs = (await nextVisitAtMs()) - askedAtMs
     expect(leftMs).toBeGreaterThanOrEqual(59_990)
     expect(leftMs).toBeLessThan(90_000)
   }
-  // A client that receives asks for a look after its lease, which is later than the lease of another client ends.
-  await held.lookSoon(endpoint)
-  const look = await claimOne(30_000)
-  await looks.askFor(endpoint, 20_000)
-  await looks.finish(look, 1_000)
-  expect((await nextLookAtMs()) - Date.now()).toBeLessThanOrEqual(1_000)
-  // It is not remembered for a later look.
-  await held.lookSoon(endpoint)
-  await looks.finish(await claimOne(30_000), null)
-  expect(await looks.claimDue(10, 60_000)).toEqual([])
-  expect(await fixture.ttlOf(heldLooksKey(partitionOf('acme')))).toBe(-2)
+  // A client that receives asks for a visit after its lease, which is later than the lease of another client ends.
+  await held.visitSoon(endpoint)
+  const visit = await claimOne(30_000)
+  await visits.askFor(endpoint, 20_000)
+  await visits.finish(visit, 1_000)
+  expect((await nextVisitAtMs()) - Date.now()).toBeLessThanOrEqual(1_000)
+  // It is not remembered for a later visit.
+  await held.visitSoon(endpoint)
+  await visits.finish(await claimOne(30_000), null)
+  expect(await visits.claimDue(10, 60_000)).toEqual([])
+  expect(await fixture.ttlOf(heldVisitsKey(partitionOf('acme')))).toBe(-2)
 })
 
-test('a look that ends after its claim stays due: what was asked for meanwhile is not forgotten', async () => {
-  await held.lookSoon(endpoint)
-  const look = await claimOne(1)
+test('a visit that ends after its claim stays due: what was asked for meanwhile is not forgotten', async () => {
+  await held.visitSoon(endpoint)
+  const visit = await claimOne(1)
   await eventually(async () => expect(await fixture.ttlOf(heldClaimsKey(partitionOf('acme')))).toBe(-2))
-  await looks.askFor(endpoint, 60_000)
-  await looks.finish(look, null)
-  expect(await looks.claimDue(10, 60_000)).toHaveLength(1)
+  await visits.askFor(endpoint, 60_000)
+  await visits.finish(visit, null)
+  expect(await visits.claimDue(10, 60_000)).toHaveLength(1)
 })
 
-test('the looks of a worker that died do not keep another worker from those that fall due later', async () => {
+test('the visits of a worker that died do not keep another worker from those that fall due later', async () => {
   const those = Array.from({ length: 50 }, () => ({ tenant: 'acme', subscriptionId: newSubscriptionId() }))
-  for (const each of those) await held.lookSoon(each)
-  expect(await looks.claimDue(50, 30_000)).toHaveLength(50)
-  // Their subscriptions go on holding, and ask for looks that are due before that of another one.
-  for (const each of those) await looks.askFor(each, -1_000)
-  await held.lookSoon(endpoint)
-  expect(await looks.claimDue(50, 30_000)).toMatchObject([endpoint])
+  for (const each of those) await held.visitSoon(each)
+  expect(await visits.claimDue(50, 30_000)).toHaveLength(50)
+  // Their subscriptions go on holding, and ask for visits that are due before that of another one.
+  for (const each of those) await visits.askFor(each, -1_000)
+  await held.visitSoon(endpoint)
+  expect(await visits.claimDue(50, 30_000)).toMatchObject([endpoint])
 })
 
 test.each([
@@ -377,21 +377,21 @@ test.each([
   ['is received by clients', 600_000, 20_000],
   ['has limits', 100, 100],
 ])(
-  'what a worker holds because its subscription %s is looked at soon, if it is the first',
-  async (_is, lookInMs, firstInMs) => {
-    // The worker has read the subscription. Then it is changed, and the look that follows finds nothing.
-    await held.lookSoon(endpoint)
-    const look = await claimOne()
+  'what a worker holds because its subscription %s is visited soon, if it is the first',
+  async (_is, visitInMs, firstInMs) => {
+    // The worker has read the subscription. Then it is changed, and the visit that follows finds nothing.
+    await held.visitSoon(endpoint)
+    const visit = await claimOne()
     expect(await held.next(id)).toMatchObject({ dueAtMs: null, lapsesAtMs: null })
-    await looks.finish(look, null)
-    await hold(undefined, { lookInMs })
-    expect((await nextLookAtMs()) - Date.now()).toBeLessThanOrEqual(firstInMs)
-    // While there is more traffic, it is not looked at more often than the looks want.
-    await looks.askFor(endpoint, 0)
-    await looks.finish(await claimOne(), 3_600_000)
+    await visits.finish(visit, null)
+    await hold(undefined, { visitInMs })
+    expect((await nextVisitAtMs()) - Date.now()).toBeLessThanOrEqual(firstInMs)
+    // While there is more traffic, it is not visited more often than the visits want.
+    await visits.askFor(endpoint, 0)
+    await visits.finish(await claimOne(), 3_600_000)
     const beforeMs = Date.now()
-    await hold(undefined, { lookInMs })
-    expect((await nextLookAtMs()) - beforeMs).toBeGreaterThanOrEqual(lookInMs - 1)
+    await hold(undefined, { visitInMs })
+    expect((await nextVisitAtMs()) - beforeMs).toBeGreaterThanOrEqual(visitInMs - 1)
   },
 )
 
@@ -405,6 +405,6 @@ test('every key of a held delivery has a lifetime, and the lists keep theirs whi
   }
   await held.release(id, [{ ...given, lease: reported?.lease ?? '' }])
   expect(retention.parkedRetentionMs - (await fixture.ttlOf(heldKey(id)))).toBeLessThan(60_000)
-  // Received deliveries are looked at when their lease ends, even if the client has died.
-  expect((await nextLookAtMs()) - Date.now()).toBeLessThan(32_000)
+  // Received deliveries are visited when their lease ends, even if the client has died.
+  expect((await nextVisitAtMs()) - Date.now()).toBeLessThan(32_000)
 })

@@ -1,7 +1,7 @@
 import type { Delivery, DeliveryId, SubscriptionId } from '@switchhook/contracts'
 import { isSettledBy, parseLedger } from '../deliveries/delivery-record.ts'
-import { createHeldLooks } from '../deliveries/held-looks.ts'
 import { type HeldMessage, parseHeldMessage } from '../deliveries/held-message.ts'
+import { createHeldVisits } from '../deliveries/held-visits.ts'
 import {
   type Endpoint,
   heldExtrasKey,
@@ -34,7 +34,7 @@ export type HeldStore = ReturnType<typeof createHeldStore>
  * in the list of leases instead (held-leases.ts).
  *
  * ```
- *                 ┌─ a look ──────→ published → message forgotten → entry removed
+ *                 ┌─ a visit ─────→ published → message forgotten → entry removed
  * stored → listed ┼─ a client ────→ leased → reported → recorded → lease removed
  *                 └─ over a limit → claimed → parked → entry removed
  * ```
@@ -42,20 +42,20 @@ export type HeldStore = ReturnType<typeof createHeldStore>
  * | done | if the process dies here | if it is done twice |
  * | --- | --- | --- |
  * | stored | the settled message returns to a worker, which lists the delivery again | the ledger compares, and writes nothing |
- * | listed | as `stored`: it asks for the look that may be missing | it is listed once |
- * | a look is claimed | another worker looks after 30 s | two workers do each of the following |
+ * | listed | as `stored`: it asks for the visit that may be missing | it is listed once |
+ * | a visit is claimed | another worker visits after 30 s | two workers do each of the following |
  * | published | it is published again with the same token | the ledger drops the second message |
  * | message forgotten | the next reader finds no message, and removes the entry | nothing: a message that is held again has another token |
- * | leased to a client | the lease ends, and counts as an attempt in the same slot | it costs one attempt number more, if two looks end the lease |
+ * | leased to a client | the lease ends, and counts as an attempt in the same slot | it costs one attempt number more, if two visits end the lease |
  * | leased to a worker that passes it on | the lease ends, and the delivery is listed again without an attempt | as `published` |
- * | reported | a look records the outcome after 30 s | the lease has another name by then: the second report is refused |
+ * | reported | a visit records the outcome after 30 s | the lease has another name by then: the second report is refused |
  * | recorded | the batch returns; its token has gone on, so it only repeats the notice and ends the lease | as if the process dies |
- * | claimed, to be parked | a look parks it after 9 s | a delivery is parked once, and its notice has a derived id |
+ * | claimed, to be parked | a visit parks it after 9 s | a delivery is parked once, and its notice has a derived id |
  *
  * `held-model.it.test.ts` of the worker ends processes between any two of these.
  */
 export function createHeldStore(redis: Redis) {
-  const looks = createHeldLooks(redis)
+  const visits = createHeldVisits(redis)
 
   /**
    * The deliveries that are held now. Undefined: it has gone on, or its message has expired. One command reads message and
@@ -90,7 +90,7 @@ export function createHeldStore(redis: Redis) {
   }
 
   return {
-    ...createHeldLeases(redis, looks, { read, remove }),
+    ...createHeldLeases(redis, visits, { read, remove }),
     read,
     remove,
     count: (id: SubscriptionId): Promise<HeldCount> => redis[run]((commands) => countHeld(commands, id)),
@@ -142,8 +142,8 @@ export function createHeldStore(redis: Redis) {
         lapsesAtMs: lapsesAtMs === Infinity ? null : lapsesAtMs,
       }
     },
-    /** Has a worker look immediately. Call it when a subscription that holds deliveries was changed or deleted. */
-    lookSoon: (endpoint: Endpoint): Promise<void> => looks.askFor(endpoint, 0),
+    /** Has a worker visit the subscription immediately. Call it when one that holds deliveries was changed or deleted. */
+    visitSoon: (endpoint: Endpoint): Promise<void> => visits.askFor(endpoint, 0),
   }
 }
 

@@ -2,19 +2,19 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type DeliveryId, newSubscriptionId, newToken } from '@switchhook/contracts'
 import { eventually, silentLog } from '@switchhook/testkit'
 import type { DeliveryStore } from '../deliveries/delivery-store.ts'
-import { createHeldLooks } from '../deliveries/held-looks.ts'
+import { createHeldVisits } from '../deliveries/held-visits.ts'
 import { deliveryOf, type TestDeliveries, useDeliveries } from '../deliveries/testing/deliveries.ts'
 import { createHeldStore, type HeldStore } from '../held/held-store.ts'
 import {
   clockKey,
   heldClaimsKey,
   heldKey,
-  heldLooksKey,
+  heldVisitsKey,
   inFlightKey,
   leasedKey,
-  looksClockKey,
   partitionOf,
   postedKey,
+  visitsClockKey,
 } from '../keys.ts'
 import { openRedis, type Redis, run, runScript } from '../redis/redis.ts'
 import { createPermitStore, PERMIT_VALID_MS, type PermitStore } from './permit-store.ts'
@@ -41,7 +41,7 @@ useDeliveries((opened) => {
 async function hold(dueInMs = 0): Promise<DeliveryId> {
   const delivery = deliveryOf({ subscriptionId: id })
   const next = { token: newToken(), postponed: 0 }
-  await deliveries.settle(delivery, null, { state: 'held', slot: 0, next, dueInMs, lookInMs: 60_000 })
+  await deliveries.settle(delivery, null, { state: 'held', slot: 0, next, dueInMs, visitInMs: 60_000 })
   return delivery.deliveryId
 }
 
@@ -182,21 +182,21 @@ describe('after a failover to a Redis whose clock is 20 s behind', () => {
     expect(await held.receive(endpoint, 1, 30)).toHaveLength(1)
   })
 
-  test('a look that was asked for, or whose worker died, is due in time', async () => {
-    const looks = createHeldLooks(fixture.redis)
+  test('a visit that was asked for, or whose worker died, is due in time', async () => {
+    const visits = createHeldVisits(fixture.redis)
     const part = partitionOf(endpoint.tenant)
-    const failOverLooks = () =>
+    const failOverVisits = () =>
       fixture.redis[run](async (commands) => {
-        for (const key of [heldLooksKey(part), heldClaimsKey(part)]) {
+        for (const key of [heldVisitsKey(part), heldClaimsKey(part)]) {
           for (const member of await commands.zrange(key, '0', '-1')) await commands.zincrby(key, BEHIND_MS, member)
         }
-        await commands.incrby(looksClockKey(part), BEHIND_MS)
+        await commands.incrby(visitsClockKey(part), BEHIND_MS)
       })
-    await looks.askFor(endpoint, 0)
-    await failOverLooks()
-    expect(await looks.claimDue(9, 300)).toMatchObject([endpoint])
-    await failOverLooks()
-    await eventually(async () => expect(await looks.claimDue(9, 300)).toMatchObject([endpoint]), { timeoutMs: 5_000 })
+    await visits.askFor(endpoint, 0)
+    await failOverVisits()
+    expect(await visits.claimDue(9, 300)).toMatchObject([endpoint])
+    await failOverVisits()
+    await eventually(async () => expect(await visits.claimDue(9, 300)).toMatchObject([endpoint]), { timeoutMs: 5_000 })
   })
 })
 

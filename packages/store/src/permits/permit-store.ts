@@ -22,7 +22,7 @@ const WINDOW_MS = 1_000 + PERMIT_VALID_MS
  * without its reservation it is held again.
  */
 const RESERVED_MS = 5_000
-/** Longer than publishing takes. If the worker dies, a look gives the deliveries back. */
+/** Longer than publishing takes. If the worker dies, a visit gives the deliveries back. */
 const LEASE_SECONDS = 30
 
 /** The same for both scripts. */

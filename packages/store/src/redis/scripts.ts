@@ -35,9 +35,9 @@ export interface ScriptReplies {
   'deliveries/settle-delivery': string | null
   'deliveries/write-first-records': string[]
   'held/add-held': [isFirst: 0 | 1, before: number, size: number, lease: string, ...claimed: string[]]
-  'held/ask-look': void
-  'held/claim-looks': string[]
-  'held/finish-look': void
+  'held/ask-visit': void
+  'held/claim-visits': string[]
+  'held/finish-visit': void
   'held/forget-message': void
   'held/keep-time': void
   'held/lease-held': string[]

@@ -38,7 +38,7 @@ function aWorld(
       forgetStrays: () => void strays.splice(0),
       deadlineMs: 10_000,
       postUnderLease: () => async (delivery, attempt, _trustedUntilMs, take) => {
-        if (take !== undefined && (await take(false)) === undefined) return { kind: 'held', lookInMs: 0 }
+        if (take !== undefined && (await take(false)) === undefined) return { kind: 'held', visitInMs: 0 }
         posts.push({ delivery, attempt })
         elapsedMs += 40.3
         return { kind: 'posted', delivery, outcome: outcome(delivery, attempt) }

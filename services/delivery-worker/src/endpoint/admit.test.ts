@@ -62,11 +62,11 @@ describe('admit', () => {
     [{ paused: true, pausedUntil: '2026-11-20T12:00:05.000Z' }, 60_000],
     [{ pausedUntil: '2026-11-20T13:00:00.000Z' }, 60_000],
     [{ mode: 'pull', url: '' }, 600_000],
-  ])('a delivery is held while its subscription has %j, and looked at after %i ms', async (settings, lookInMs) => {
+  ])('a delivery is held while its subscription has %j, and visited after %i ms', async (settings, visitInMs) => {
     const holding = { ...subscription, ...settings }
     for (const delivery of [first, { ...first, slot: 2, attempt: 2 }]) {
       await expect(admitWith(holding, delivery, atNoon)).resolves.toEqual({
-        admission: { kind: 'held', lookInMs },
+        admission: { kind: 'held', visitInMs },
         ...found,
       })
     }

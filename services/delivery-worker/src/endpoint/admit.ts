@@ -13,7 +13,7 @@ import {
 import type { EndpointHealth, RemovedSubscription } from '@switchhook/store'
 import { LRUCache } from 'lru-cache'
 import type { Clocks } from '../clocks.ts'
-import { RECEIVED_LOOK_MS, type Withheld } from '../policy/decide.ts'
+import { RECEIVED_VISIT_MS, type Withheld } from '../policy/decide.ts'
 
 /** The delivery as it may be sent now, or the reason to withhold it. */
 export type Admission = { readonly kind: 'admitted'; readonly delivery: Delivery } | Withheld
@@ -29,14 +29,14 @@ export interface AdmitDeps extends RecentLooksDeps, Clocks {
   readonly findRemoved: (endpoint: Delivery) => Promise<RemovedSubscription | undefined>
 }
 
-/** How often a worker looks whether a paused subscription was resumed, in case that the api died before it said so. */
-const PAUSED_LOOK_MS = 60_000
+/** How often a worker visits a paused subscription, in case that the api died before it said that it was resumed. */
+const PAUSED_VISIT_MS = 60_000
 
-/** When a worker looks next at the held deliveries of a subscription that holds them. */
-export function nextLookMs({ mode, paused, pausedUntil }: Subscription, nowMs: number): number {
-  if (mode === 'pull') return RECEIVED_LOOK_MS
+/** In how many ms a worker visits a subscription that holds deliveries. */
+export function nextVisitMs({ mode, paused, pausedUntil }: Subscription, nowMs: number): number {
+  if (mode === 'pull') return RECEIVED_VISIT_MS
   const leftMs = pausedUntil === undefined ? 0 : Date.parse(pausedUntil) - nowMs
-  return paused !== true && leftMs > 0 ? Math.min(leftMs, PAUSED_LOOK_MS) : PAUSED_LOOK_MS
+  return paused !== true && leftMs > 0 ? Math.min(leftMs, PAUSED_VISIT_MS) : PAUSED_VISIT_MS
 }
 
 /**
@@ -69,7 +69,7 @@ export function createAdmit(deps: AdmitDeps) {
     if (subscription === undefined && delivery.url === '') return { kind: 'withdrawn', wasParked: true }
     if (subscription !== undefined && isExpired(subscription, delivery, redisNow())) return { kind: 'expired' }
     if (subscription !== undefined && holdsDeliveries(subscription, redisNow())) {
-      return { kind: 'held', lookInMs: nextLookMs(subscription, redisNow()) }
+      return { kind: 'held', visitInMs: nextVisitMs(subscription, redisNow()) }
     }
     const current = subscription ?? removed
     const sent = current === undefined ? delivery : withCurrent(current, delivery)

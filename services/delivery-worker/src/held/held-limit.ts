@@ -16,7 +16,7 @@ export type HeldLimit = ReturnType<typeof createHeldLimit>
 export function createHeldLimit({ held, deliveries, notices, log }: HeldLimitDeps) {
   /**
    * Parks held deliveries that were claimed because of a limit; the limits of parked deliveries then apply to them. Their entries
-   * go after the notices, so that the look that finds them repeats what is missing.
+   * go after the notices, so that the visit that finds them repeats what is missing.
    */
   async function parkExcess(excess: readonly HeldExcess[]): Promise<void> {
     for (const { tenant, subscriptionId, entries } of excess) {

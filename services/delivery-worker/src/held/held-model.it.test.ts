@@ -1,11 +1,11 @@
 import { newEventId, type OutcomeBatch, type Subscription, Unavailable } from '@switchhook/contracts'
 import { type OpenedStore, useStore } from '@switchhook/servicekit'
 import {
-  createHeldLooks,
   createHeldStore,
+  createHeldVisits,
   type HeldEntry,
-  type HeldLooks,
   type HeldStore,
+  type HeldVisits,
   type LeasedDelivery,
 } from '@switchhook/store'
 import { aSubscription, checkInLots, silentLog } from '@switchhook/testkit'
@@ -13,8 +13,8 @@ import fc from 'fast-check'
 import { createPipeline } from '../pipeline/pipeline.ts'
 import { HEALTHY, heldParts } from '../testing/delivering.ts'
 import { aDeliveryWorld, type Point } from '../testing/one-delivery.ts'
-import { createLookAtHeld } from './look-at-held.ts'
 import { createRecordOutcomes } from './record-outcomes.ts'
+import { createVisitHeld } from './visit-held.ts'
 
 /*
  * One delivery of a subscription that is paused and resumed, or whose deliveries clients receive until it is deleted. Messages
@@ -25,12 +25,12 @@ import { createRecordOutcomes } from './record-outcomes.ts'
 
 let store: OpenedStore['store']
 let held: HeldStore
-let looks: HeldLooks
+let visits: HeldVisits
 
 useStore((opened) => {
   store = opened.store
   held = createHeldStore(opened.redis)
-  looks = createHeldLooks(opened.redis)
+  visits = createHeldVisits(opened.redis)
 })
 
 /** `unlisted`: the worker dies between the ledger and the list. */
@@ -45,8 +45,8 @@ class Died extends Unavailable {
 type Action =
   | { readonly kind: 'handle' | 'record'; readonly index: number; readonly death: Death }
   | { readonly kind: 'copy' | 'copy-batch'; readonly index: number }
-  /** `meanwhile`: after the look has read which leases are over. */
-  | { readonly kind: 'look'; readonly death: Death; readonly meanwhile?: readonly Action[] }
+  /** `meanwhile`: after the visit has read which leases are over. */
+  | { readonly kind: 'visit'; readonly death: Death; readonly meanwhile?: readonly Action[] }
   | { readonly kind: 'pause' | 'resume' | 'receive' | 'release' | 'lapse' | 'delete' }
   | { readonly kind: 'report'; readonly status: number }
 
@@ -114,10 +114,10 @@ function aWorld(mode: 'post' | 'pull') {
         case 'pause':
         case 'resume':
           isPaused = action.kind === 'pause'
-          return await held.lookSoon(endpoint)
+          return await held.visitSoon(endpoint)
         case 'delete':
           isDeleted = mode === 'pull'
-          return await held.lookSoon(endpoint)
+          return await held.visitSoon(endpoint)
         case 'copy':
           return void messages.push(...messages.slice(action.index, action.index + 1))
         case 'copy-batch':
@@ -129,25 +129,25 @@ function aWorld(mode: 'post' | 'pull') {
           if (!(await unlessDead(() => pipeline.deliver(due, 'due')))) messages.push(due)
           return
         }
-        case 'look': {
+        case 'visit': {
           const { parts, remove } = dying(action.death)
           const due = lapsed
           lapsed = []
           wasLapsed ||= due.length > 0 && action.death === 'none'
-          const look = createLookAtHeld({
+          const visit = createVisitHeld({
             ...parts,
             held: {
               ...held,
               remove,
               next: async () => (due.length > 0 ? { nowMs: 0, dueAtMs: null, lapsesAtMs: 0 } : await held.next(id)),
               lapsed: async () => {
-                // Another look finds them, too.
+                // Another visit finds them, too.
                 if (action.meanwhile !== undefined) lapsed.push(...due)
                 for (const each of action.meanwhile ?? []) await this.act(each)
                 return due
               },
             },
-            looks: { ...looks, claimDue: async () => [{ ...endpoint, claim: '' }] },
+            visits: { ...visits, claimDue: async () => [{ ...endpoint, claim: '' }] },
             endpoint: async () => ({
               health: HEALTHY,
               subscription: isDeleted ? undefined : aSubscription({ id, ...subscriptionNow() }),
@@ -158,7 +158,7 @@ function aWorld(mode: 'post' | 'pull') {
             waiting: async () => ({ yielding: 0, due: 0 }),
             log: silentLog,
           })
-          return void (await look())
+          return void (await visit())
         }
         case 'receive':
           if (mode === 'pull' && !isDeleted) leases.push(...(await held.receive(endpoint, 1, 300)))
@@ -214,7 +214,7 @@ function aWorld(mode: 'post' | 'pull') {
         while (messages.length > 0) await this.act({ kind: 'handle', index: 0, death: 'none' })
         while (batches.length > 0) await this.act({ kind: 'record', index: 0, death: 'none' })
         await this.act({ kind: 'lapse' })
-        await this.act({ kind: 'look', death: 'none' })
+        await this.act({ kind: 'visit', death: 'none' })
         await this.act({ kind: 'receive' })
         await this.act({ kind: 'report', status: 200 })
         const { count } = await held.count(id)
@@ -246,12 +246,12 @@ const otherAction: fc.Arbitrary<Action> = fc.oneof(
   }) as fc.Arbitrary<Action>,
   fc.record({ kind: fc.constant('report' as const), status: fc.constantFrom(200, 503, 400) }),
 )
-const look = fc.record({
-  kind: fc.constant('look' as const),
+const visit = fc.record({
+  kind: fc.constant('visit' as const),
   death,
   meanwhile: fc.array(otherAction, { maxLength: 3 }),
 })
-const action: fc.Arbitrary<Action> = fc.oneof({ arbitrary: otherAction, weight: 4 }, { arbitrary: look, weight: 1 })
+const action: fc.Arbitrary<Action> = fc.oneof({ arbitrary: otherAction, weight: 4 }, { arbitrary: visit, weight: 1 })
 
 /** Random actions rarely come in this order. */
 const RECEIVED_THEN_DELETED: Action[] = [
@@ -259,7 +259,7 @@ const RECEIVED_THEN_DELETED: Action[] = [
   { kind: 'receive' },
   { kind: 'delete' },
   { kind: 'lapse' },
-  { kind: 'look', death: 'none' },
+  { kind: 'visit', death: 'none' },
 ]
 
 test.each(['post', 'pull'] as const)(
@@ -280,17 +280,17 @@ test.each(['post', 'pull'] as const)(
 )
 
 const HANDLED: Action = { kind: 'handle', index: 0, death: 'none' }
-const LOOK: Action = { kind: 'look', death: 'none' }
+const VISIT: Action = { kind: 'visit', death: 'none' }
 const RECORDED: Action = { kind: 'record', index: 0, death: 'none' }
 
 describe('an outcome that was reported within its lease counts', () => {
   const reported = (status: number): Action[] => [{ kind: 'receive' }, { kind: 'report', status }]
 
   test.each<[string, (status: number) => Action[], object[]]>([
-    ['ends the lease before a worker records it', (status) => [...reported(status), LOOK, RECORDED], []],
+    ['ends the lease before a worker records it', (status) => [...reported(status), VISIT, RECORDED], []],
     [
       'ends the lease while another worker records it',
-      (status) => [...reported(status), { ...LOOK, meanwhile: [RECORDED] }],
+      (status) => [...reported(status), { ...VISIT, meanwhile: [RECORDED] }],
       [],
     ],
     [
@@ -298,12 +298,12 @@ describe('an outcome that was reported within its lease counts', () => {
       (status) => [
         { kind: 'receive' },
         { kind: 'lapse' },
-        { ...LOOK, meanwhile: [LOOK, ...reported(status)] },
+        { ...VISIT, meanwhile: [VISIT, ...reported(status)] },
         RECORDED,
       ],
       [{ attempt: 1, outcome: 'lapsed' }],
     ],
-  ])('although a look %s', async (_how, actions, before) => {
+  ])('although a visit %s', async (_how, actions, before) => {
     for (const status of [200, 503, 422]) {
       const world = aWorld('pull')
       for (const each of [HANDLED, ...actions(status)]) await world.act(each)

@@ -2,8 +2,8 @@ import { type Delivery, newSubscriptionId, type SubscriptionId, Unavailable } fr
 import { type OpenedStore, RETENTION, useStore } from '@switchhook/servicekit'
 import {
   createDeliveryStore,
-  createHeldLooks,
   createHeldStore,
+  createHeldVisits,
   createLimitNotices,
   createTenantParked,
   type HeldExcess,
@@ -12,7 +12,7 @@ import { aDelivery, aSubscription, silentLog } from '@switchhook/testkit'
 import { createPipeline } from '../pipeline/pipeline.ts'
 import { aReading, HEALTHY, heldParts, pipelineDeps } from '../testing/delivering.ts'
 import { createHeldLimit } from './held-limit.ts'
-import { createLookAtHeld } from './look-at-held.ts'
+import { createVisitHeld } from './visit-held.ts'
 
 let world: OpenedStore
 useStore((opened) => (world = opened))
@@ -56,7 +56,7 @@ function aWorker({ perSubscription, perTenant = 1_000, tenant = newSubscriptionI
           await afterSettled(settled)
         },
       ],
-      admit: async () => aReading({ kind: 'held', lookInMs: 60_000 }),
+      admit: async () => aReading({ kind: 'held', visitInMs: 60_000 }),
     }),
   )
   return {
@@ -77,10 +77,10 @@ function aWorker({ perSubscription, perTenant = 1_000, tenant = newSubscriptionI
       const query = { subscriptionId, limit: 1_000, matches: () => true }
       return (await createTenantParked(world.redis).page(tenant, query)).items
     },
-    /** A worker looks after the leases of all claimed deliveries have ended. */
-    look: async (subscriptionId: SubscriptionId): Promise<void> => {
-      const looks = { claimDue: async () => [{ tenant, subscriptionId, claim: '' }], finish: async () => {} }
-      await createLookAtHeld({
+    /** A worker visits after the leases of all claimed deliveries have ended. */
+    visit: async (subscriptionId: SubscriptionId): Promise<void> => {
+      const visits = { claimDue: async () => [{ tenant, subscriptionId, claim: '' }], finish: async () => {} }
+      await createVisitHeld({
         ...heldParts(),
         noticeIfParked: noticeParked,
         parkExcess,
@@ -89,7 +89,7 @@ function aWorker({ perSubscription, perTenant = 1_000, tenant = newSubscriptionI
           next: async () => ({ nowMs: 0, dueAtMs: null, lapsesAtMs: 0 }),
           unparked: async () => claimed.flatMap(({ entries }) => entries),
         },
-        looks,
+        visits,
         endpoint: async () => ({ health: HEALTHY, subscription: aSubscription({ paused: true }) }),
         publish: async () => {},
         limits: { passOn: async () => null },
@@ -154,22 +154,22 @@ test('while no notice can be published, no more than the excess is parked, and t
   const publish = async (): Promise<void> => {
     if (isAway) throw new Unavailable('rabbitmq', 'alarm')
   }
-  const { deliver, look, count, noticed, held, tenant, parkedOf } = aWorker({ perSubscription: 20, publish })
+  const { deliver, visit, count, noticed, held, tenant, parkedOf } = aWorker({ perSubscription: 20, publish })
   const id = newSubscriptionId()
   for (const delivery of deliveriesOf(tenant, id, 23)) {
     // The message comes back, and is acknowledged as it is settled.
     await deliver(delivery).catch(() => deliver(delivery))
   }
-  for (let looks = 0; looks < 3; looks++) await look(id)
+  for (let visits = 0; visits < 3; visits++) await visit(id)
   expect([await count(id), (await parkedOf(id)).length, noticed.length]).toEqual([20, 3, 0])
   isAway = false
-  await look(id)
+  await visit(id)
   expect(noticed.toSorted()).toEqual((await parkedOf(id)).map(({ deliveryId }) => deliveryId).toSorted())
   expect([await count(id), noticed.length, (await held.next(id)).lapsesAtMs]).toEqual([20, 3, null])
 })
 
-test('a worker that dies before it parks what it has claimed leaves it to the next look', async () => {
-  const { deliver, hold, look, count, held, noticed, tenant, parkedOf } = aWorker({ perSubscription: 2, dies: true })
+test('a worker that dies before it parks what it has claimed leaves it to the next visit', async () => {
+  const { deliver, hold, visit, count, held, noticed, tenant, parkedOf } = aWorker({ perSubscription: 2, dies: true })
   const id = newSubscriptionId()
   const [oldest] = await hold(id, 2)
   for (const delivery of deliveriesOf(tenant, id, 1))
@@ -177,7 +177,7 @@ test('a worker that dies before it parks what it has claimed leaves it to the ne
   expect([await count(id), (await parkedOf(id)).length]).toEqual([2, 0])
   expect((await held.next(id)).lapsesAtMs).toBeGreaterThan(Date.now())
   expect(await held.unparked(id, 10)).toEqual([])
-  await look(id)
+  await visit(id)
   expect((await parkedOf(id)).map(({ deliveryId }) => deliveryId)).toEqual([oldest?.deliveryId])
   expect([noticed, (await held.next(id)).lapsesAtMs]).toEqual([[oldest?.deliveryId], null])
 })
@@ -205,7 +205,7 @@ test('a notice is due once beyond 80 % of the limit, and again only after fewer 
   const { hold, held, tenant } = aWorker({ perSubscription: 10 })
   const id = newSubscriptionId()
   const notices = createLimitNotices(world.redis, 'held')
-  const looks = createHeldLooks(world.redis)
+  const visits = createHeldVisits(world.redis)
   const due = async () => {
     const found = await notices.due(tenant)
     for (const each of found) await notices.published(each)
@@ -215,8 +215,8 @@ test('a notice is due once beyond 80 % of the limit, and again only after fewer 
   await hold(id, 8)
   expect(await due()).toEqual([])
   await hold(id, 1)
-  // A look publishes it.
-  const found = await looks.claimDue(100, 1)
+  // A visit publishes it.
+  const found = await visits.claimDue(100, 1)
   expect(found.map(({ subscriptionId }) => subscriptionId)).toContain(id)
   expect(await due()).toEqual([[10, 9]])
   // 8, then 9 again.

@@ -2,31 +2,31 @@ import type { SubscriptionId } from '@switchhook/contracts'
 import type { HeldStore } from '@switchhook/store'
 import { LRUCache } from 'lru-cache'
 import { SENT_AT_ONCE, type SendHeldDeps, sendHeld } from '../limits/send-held.ts'
-import { type LookPlan, TICK_MS } from './plan-look.ts'
+import { TICK_MS, type VisitPlan } from './plan-visit.ts'
 
 export interface SendAllDeps extends SendHeldDeps {
   readonly held: SendHeldDeps['held'] & Pick<HeldStore, 'due'>
   readonly redisNow: () => number
 }
 
-/** How many more deliveries the looks of one tick may publish, all together, to the queue of yielding ones and to the due queues. */
+/** How many more deliveries the visits of one tick may publish, all together, to the queue of yielding ones and to the due queues. */
 export interface Room {
   yielding: number
   due: number
 }
 
-/** Deliveries that the first look after a pause publishes. Each further one publishes twice as many, up to the second. */
+/** Deliveries that the first visit after a pause publishes. Each further one publishes twice as many, up to the second. */
 const FIRST_PART = 100
 const MAX_PART = 2_000
 /**
- * How long a worker remembers how large the next part is while others look. Shorter than a cool-down, which others may have
+ * How long a worker remembers how large the next part is while others visit. Shorter than a cool-down, which others may have
  * seen begin and end; long, because a worker among many that has forgotten it begins slowly again in the middle.
  */
 const PART_MEMORY_MS = 25_000
 /** More subscriptions than are resumed at a time. Beyond it, one begins slowly again. */
 const MAX_REMEMBERED = 10_000
 
-/** Publishes what a subscription no longer holds, slowly at first: a part for each look. */
+/** Publishes what a subscription no longer holds, slowly at first: a part for each visit. */
 export function createSendAll(deps: SendAllDeps) {
   const { held, redisNow } = deps
   const parts = new LRUCache<SubscriptionId, number>({
@@ -38,16 +38,16 @@ export function createSendAll(deps: SendAllDeps) {
 
   return {
     beginSlowly: (id: SubscriptionId): void => void parts.delete(id),
-    /** Resolves to the time until the next look. */
+    /** Resolves to the time until the next visit. */
     async sendPart(
       id: SubscriptionId,
-      { isProbing, nextInMs }: Extract<LookPlan, { kind: 'send-all' }>,
+      { isProbing, nextInMs }: Extract<VisitPlan, { kind: 'send-all' }>,
       room: Room,
     ): Promise<number> {
       if (room.yielding <= 0) return TICK_MS
       const part = parts.get(id) ?? FIRST_PART
       const most = Math.min(isProbing ? 1 : part, room.yielding)
-      // Taken before the read, because other looks of this tick share the room.
+      // Taken before the read, because other visits of this tick share the room.
       room.yielding -= most
       const entries = await held.due(id, { most })
       room.yielding += most - entries.length

@@ -10,7 +10,7 @@ interface Stay {
   readonly last?: HeldEntry | undefined
 }
 
-/** Entries that one look reads. */
+/** Entries that one visit reads. */
 const MAX_READ = 2_000
 /** More subscriptions than are disabled while they are paused. Beyond it, a worker reads their lists again. */
 const MAX_REMEMBERED = 10_000

@@ -240,7 +240,7 @@ test('without Redis the lease cannot be renewed, and the delivery comes back', a
 
 describe('a POST of a subscription with limits', () => {
   const retry = { ...first, slot: 1, attempt: 1 }
-  const limited = { kind: 'held', lookInMs: 100 }
+  const limited = { kind: 'held', visitInMs: 100 }
 
   test('is not made without a permit', async () => {
     expect(await post(first, 250, [], [], [])).toMatchObject({ posted: limited, sent: [], taken: [false] })

@@ -77,10 +77,10 @@ interface WriteLease {
   readonly untilMs: number
 }
 
-/** When a worker looks whether permits are free, in case that no POST ends before. */
-const LIMITED_LOOK_MS = 100
+/** When a worker visits a subscription that has no free permit, in case that no POST ends before. */
+const LIMITED_VISIT_MS = 100
 
-const LIMITED: Withheld = { kind: 'held', lookInMs: LIMITED_LOOK_MS }
+const LIMITED: Withheld = { kind: 'held', visitInMs: LIMITED_VISIT_MS }
 
 /** A stall of this process, too, makes a renewal late. More in a row come from a slow Redis: then the consumer waits. */
 const MAX_LATE = 3

@@ -17,12 +17,12 @@ export interface LimitsDeps extends Clocks {
 
 export type Limits = ReturnType<typeof createLimits>
 
-/** How often permits go to other deliveries, if some do not need theirs. Each pass publishes two parts at most, so that no look publishes without end. */
+/** How often permits go to other deliveries, if some do not need theirs. Each pass publishes two parts at most, so that no visit publishes without end. */
 const MAX_PASSES = 4
 
 /**
- * Keeps a subscription within its limits. What is over is held, and goes on when a POST ends or a worker looks. The permits of a
- * worker that dies expire.
+ * Keeps a subscription within its limits. What is over is held, and goes on when a POST ends or at a worker's next visit. The
+ * permits of a worker that dies expire.
  */
 export function createLimits(deps: LimitsDeps) {
   const { broker, permits, held, redisNow, nowMs, log } = deps
@@ -60,7 +60,7 @@ export function createLimits(deps: LimitsDeps) {
     return (await permits.reserve(limited, { ...given, most: 0 })).nextInMs ?? 0
   }
 
-  /** Not awaited by the delivery: a permit that cannot be ended expires, and a look passes on what is held. */
+  /** Not awaited by the delivery: a permit that cannot be ended expires, and a visit passes on what is held. */
   function end(limited: Subscription, permit: string, most: number): void {
     const passed = passOn(limited, { most, areManyYielding: true, ended: permit })
       .catch((error: unknown) => {
@@ -97,7 +97,7 @@ export function createLimits(deps: LimitsDeps) {
       let isWorking = false
       try {
         const posted = await post(take)
-        // A cool-down may have begun, or the one that this probe ends may not have ended yet, which a look knows.
+        // A cool-down may have begun, or the one that this probe ends may not have ended yet, which a visit knows.
         isWorking = posted.kind === 'posted' && !isProbe && !isTransientFailure(posted.outcome)
         return posted
       } finally {

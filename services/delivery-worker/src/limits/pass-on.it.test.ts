@@ -1,18 +1,18 @@
 import { type Delivery, newSubscriptionId, newToken, type Outcome, type Subscription } from '@switchhook/contracts'
 import { type OpenedStore, useStore } from '@switchhook/servicekit'
 import {
-  createHeldLooks,
   createHeldStore,
+  createHeldVisits,
   createPermitStore,
   type EndpointHealth,
   type HeldStore,
 } from '@switchhook/store'
 import { aDelivery, aSubscription, eventually, silentLog } from '@switchhook/testkit'
-import { createLookAtHeld } from '../held/look-at-held.ts'
+import { createVisitHeld } from '../held/visit-held.ts'
 import { down, HEALTHY, heldParts, ok, posted } from '../testing/delivering.ts'
 import { createLimits, type Limits } from './limits.ts'
 
-/** Less than the lease of a look. */
+/** Less than the lease of a visit. */
 const PATIENT = { timeoutMs: 15_000 }
 
 let store: OpenedStore['store']
@@ -48,7 +48,7 @@ async function hold(limited: Subscription, count: number, of: Partial<Delivery> 
       slot: 0,
       next: { token: newToken(), postponed: 0 },
       dueInMs: 0,
-      lookInMs: 0,
+      visitInMs: 0,
     })
   await Promise.all(Array.from({ length: count }, hold))
 }
@@ -64,7 +64,7 @@ test.each<[string, Outcome, isProbe: boolean, count: number]>([
   ['an answer', ok, false, 2],
   ['a failure, which may begin a cool-down,', down, false, 0],
   ['the probe of a cool-down, which has not ended yet,', ok, true, 0],
-])('after %s held deliveries go on, or wait for a look', async (_, outcome, isProbe, count) => {
+])('after %s held deliveries go on, or wait for a visit', async (_, outcome, isProbe, count) => {
   const limited = aSubscription({ id: newSubscriptionId(), maxInFlight: 2 })
   const delivery = { ...aDelivery({ subscriptionId: limited.id }), token: newToken() }
   await hold(limited, 3)
@@ -133,7 +133,7 @@ test('a POST that takes longer to connect keeps to limits that were lowered mean
   expect(taken).toEqual([true, false])
 })
 
-test('of a long backlog that has expired, one look publishes a part, and then what may still be sent goes on', async () => {
+test('of a long backlog that has expired, one visit publishes a part, and then what may still be sent goes on', async () => {
   const limited = aSubscription({ id: newSubscriptionId(), maxPerSecond: 1, expireAfterSeconds: 10 })
   const old = new Date(Date.now() - 60_000).toISOString()
   await hold(limited, 2_500, { body: Buffer.from(`{"occurredAt":"${old}"}`) })
@@ -147,13 +147,13 @@ test('of a long backlog that has expired, one look publishes a part, and then wh
   })
 }, 30_000)
 
-/** Looks, also at what other tests hold, until one look at the subscription has succeeded. */
-async function lookAt(limited: Subscription, health: Partial<EndpointHealth> = {}, failures = 0): Promise<void> {
+/** Visits what is held, also by other tests, until one visit to the subscription has succeeded. */
+async function visit(limited: Subscription, health: Partial<EndpointHealth> = {}, failures = 0): Promise<void> {
   let asked = 0
-  const look = createLookAtHeld({
+  const visitHeld = createVisitHeld({
     ...heldParts(),
     held,
-    looks: createHeldLooks(redis),
+    visits: createHeldVisits(redis),
     endpoint: async ({ subscriptionId }) => {
       if (subscriptionId !== limited.id) return { health: HEALTHY, subscription: undefined }
       if (asked++ < failures) throw new Error('Redis is away')
@@ -166,7 +166,7 @@ async function lookAt(limited: Subscription, health: Partial<EndpointHealth> = {
     log: silentLog,
   })
   await eventually(async () => {
-    await look()
+    await visitHeld()
     expect(asked).toBeGreaterThan(failures)
   }, PATIENT)
 }
@@ -176,16 +176,16 @@ test.each<[string, count: number, Partial<Subscription>, Partial<EndpointHealth>
   ['passes on one delivery as the probe that ends a cool-down', 1, {}, { state: 'probing' }],
   ['passes on nothing in a cool-down', 0, {}, { state: 'open', openUntilMs: Date.now() + 60_000 }],
   ['passes on nothing of a paused subscription', 0, { paused: true }, {}],
-])('a look %s', async (_, count, change, health) => {
+])('a visit %s', async (_, count, change, health) => {
   const limited = aSubscription({ id: newSubscriptionId(), maxPerSecond: 2, ...change })
   await hold(limited, 3)
-  await lookAt(limited, health)
+  await visit(limited, health)
   expect(passed).toHaveLength(count)
 })
 
-test('a look that failed is repeated soon, although no other worker has it meanwhile', async () => {
+test('a visit that failed is repeated soon, although no other worker has it meanwhile', async () => {
   const limited = aSubscription({ id: newSubscriptionId(), maxPerSecond: 10 })
   await hold(limited, 1)
-  await lookAt(limited, {}, 1)
+  await visit(limited, {}, 1)
   expect(passed).toHaveLength(1)
 }, 30_000)

@@ -272,13 +272,13 @@ describe.each([
     expect(away.steps).toEqual([])
   })
 
-  test('what is asked for while a notice is published shares the next look at the crossings', async () => {
-    let looks = 0
-    const due = async () => (looks++ === 0 ? [{ ...crossing, tenant: 'acme', size: 12 }] : [])
+  test('what is asked for while a notice is published shares the next read of the crossings', async () => {
+    let reads = 0
+    const due = async () => (reads++ === 0 ? [{ ...crossing, tenant: 'acme', size: 12 }] : [])
     const limits = { due, published: async () => {} }
     const { notice, events } = aLimitWorld({ parkedLimits: limits, heldLimits: limits })
     await Promise.all(Array.from({ length: 10 }, notice))
-    expect([looks, events.length]).toEqual([2, 1])
+    expect([reads, events.length]).toEqual([2, 1])
   })
 })
 

@@ -467,7 +467,7 @@ describe('deliver', () => {
     })
 
     test.each<[string, Withheld, string]>([
-      ['no permit is free for it', { kind: 'held', lookInMs: 100 }, 'held'],
+      ['no permit is free for it', { kind: 'held', visitInMs: 100 }, 'held'],
       ['its first attempt is withdrawn', { kind: 'withdrawn' }, 'withdrawn'],
     ])('gets its probe back if %s, so that it need not lapse', async (_name, withheld, settled) => {
       const released: unknown[] = []

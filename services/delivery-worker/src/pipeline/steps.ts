@@ -134,8 +134,8 @@ async function settlementOf(
       return { state: 'parked', ...reason }
     }
     case 'hold': {
-      const { slot, postponed = 0, waitMs: dueInMs, lookInMs } = decision
-      return { state: 'held', slot, next: { token: newToken(), postponed }, dueInMs, lookInMs }
+      const { slot, postponed = 0, waitMs: dueInMs, visitInMs } = decision
+      return { state: 'held', slot, next: { token: newToken(), postponed }, dueInMs, visitInMs }
     }
     case 'retry':
     case 'postpone': {

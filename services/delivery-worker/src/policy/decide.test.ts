@@ -35,15 +35,15 @@ describe('decide', () => {
     ],
     [
       'a held delivery stays in its slot',
-      { kind: 'held', lookInMs: 60_000 },
+      { kind: 'held', visitInMs: 60_000 },
       1,
-      { kind: 'hold', slot: 1, waitMs: 0, lookInMs: 60_000 },
+      { kind: 'hold', slot: 1, waitMs: 0, visitInMs: 60_000 },
     ],
     [
       'so does one whose lease ended, and it is due immediately',
       { kind: 'unreachable', reason: 'lapsed' },
       2,
-      { kind: 'hold', slot: 2, waitMs: 0, lookInMs: 600_000 },
+      { kind: 'hold', slot: 2, waitMs: 0, visitInMs: 600_000 },
     ],
     ['503 is retried', answered(503), 1, { kind: 'retry', slot: 2, waitMs: 60_000 }],
     ['a timeout is retried', { kind: 'unreachable', reason: 'timeout' }, 1, { kind: 'retry', slot: 2, waitMs: 60_000 }],
@@ -256,7 +256,7 @@ test('the retry of a received delivery is held; every other decision is the same
     kind: 'hold',
     slot: 2,
     waitMs: 60_000,
-    lookInMs: 600_000,
+    visitInMs: 600_000,
   })
   for (const decision of [{ kind: 'acknowledged' }, { kind: 'park', reason: 'rejected' }] as const) {
     expect(decisionOnReceived(decision)).toBe(decision)

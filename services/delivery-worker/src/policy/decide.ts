@@ -19,8 +19,8 @@ export type Withheld =
   /** `wasParked`: this is a redelivery, or a client has had the delivery, so it is parked instead of being lost. */
   | { readonly kind: 'withdrawn'; readonly wasParked?: boolean }
   | { readonly kind: 'expired' }
-  /** `lookInMs`: when a worker looks whether its deliveries are still held. */
-  | { readonly kind: 'held'; readonly lookInMs: number }
+  /** `visitInMs`: when a worker visits the subscription, to see whether its deliveries are still held. */
+  | { readonly kind: 'held'; readonly visitInMs: number }
   /** `isProbing`: the cool-down is over, and another worker makes the probe. */
   | { readonly kind: 'cooling'; readonly isProbing?: boolean }
   /** `isFinal`: nobody can replace the secret or the headers, because the subscription was deleted or has left the url. */
@@ -34,7 +34,7 @@ export type Decision =
   | { readonly kind: 'retry'; readonly slot: number; readonly postponed?: never; readonly waitMs: number }
   | { readonly kind: 'park'; readonly reason: ParkedReason; readonly cause?: ParkedCause }
   /** It is held in `slot`, due after `waitMs`. */
-  | (NextSlot & { readonly kind: 'hold'; readonly lookInMs: number })
+  | (NextSlot & { readonly kind: 'hold'; readonly visitInMs: number })
   /** After a cool-down the last slot comes back. Until the secret can be decrypted, further slots follow it. */
   | (NextSlot & { readonly kind: 'postpone' })
 
@@ -60,9 +60,9 @@ export function decide(
       return isTransientStatus(outcome.status) ? nextSlot(slot, waitsMs) : { kind: 'park', reason: 'rejected' }
     case 'unreachable':
       // The client that had received it may have died, which says nothing about the next one.
-      return outcome.reason === 'lapsed' ? hold(slot, postponed, 0, RECEIVED_LOOK_MS) : nextSlot(slot, waitsMs)
+      return outcome.reason === 'lapsed' ? hold(slot, postponed, 0, RECEIVED_VISIT_MS) : nextSlot(slot, waitsMs)
     case 'held':
-      return hold(slot, postponed, 0, outcome.lookInMs)
+      return hold(slot, postponed, 0, outcome.visitInMs)
     case 'cooling':
       return slot < waitsMs.length
         ? nextSlot(slot, waitsMs)
@@ -77,15 +77,15 @@ export function decide(
   }
 }
 
-/** How often a worker looks at the held deliveries that clients receive, in case that their subscription was deleted. */
-export const RECEIVED_LOOK_MS = 600_000
+/** How often a worker visits the held deliveries that clients receive, in case that their subscription was deleted. */
+export const RECEIVED_VISIT_MS = 600_000
 
 /** The decision about a delivery that a client has received: its retry waits until it can be received again. */
 export const decisionOnReceived = (decision: Decision): Decision =>
-  decision.kind === 'retry' ? hold(decision.slot, 0, decision.waitMs, RECEIVED_LOOK_MS) : decision
+  decision.kind === 'retry' ? hold(decision.slot, 0, decision.waitMs, RECEIVED_VISIT_MS) : decision
 
-function hold(slot: number, postponed: number, waitMs: number, lookInMs: number): Decision {
-  return { kind: 'hold', slot, ...(postponed > 0 && { postponed }), waitMs, lookInMs }
+function hold(slot: number, postponed: number, waitMs: number, visitInMs: number): Decision {
+  return { kind: 'hold', slot, ...(postponed > 0 && { postponed }), waitMs, visitInMs }
 }
 
 /** A failure that counts against the endpoint. A rejection does not: an endpoint that rejects deliveries works. */

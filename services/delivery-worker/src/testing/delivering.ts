@@ -2,8 +2,8 @@ import type { Delivery, Outcome } from '@switchhook/contracts'
 import type { EndpointHealth } from '@switchhook/store'
 import type { Reading } from '../endpoint/admit.ts'
 import { createIsolation, type Isolated, type IsolationDeps } from '../endpoint/isolation.ts'
-import type { HeldLooksDeps } from '../held/look-at-held.ts'
 import type { RecordingDeps } from '../held/record-outcomes.ts'
+import type { HeldVisitsDeps } from '../held/visit-held.ts'
 import type { Posted } from '../http/post-under-lease.ts'
 import { createPipeline, type PipelineDeps } from '../pipeline/pipeline.ts'
 import type { Withheld } from '../policy/decide.ts'
@@ -84,7 +84,7 @@ export function pipelineDeps(change: Partial<FlatDeps> = {}): PipelineDeps {
 }
 
 /** What held deliveries need of a worker that settles and parks nothing for real. */
-export const heldParts = (): RecordingDeps & Pick<HeldLooksDeps, 'parkExcess' | 'redisNow'> => ({
+export const heldParts = (): RecordingDeps & Pick<HeldVisitsDeps, 'parkExcess' | 'redisNow'> => ({
   conclude: createPipeline(pipelineDeps()).conclude,
   noticeIfParked: async () => {},
   parkExcess: async () => {},

@@ -46,7 +46,7 @@ export function aDeliveryWorld(store: DeliveryStore & DeliveryArchive, of: Parti
           : subscription.isDeleted
             ? aReading({ kind: 'withdrawn', ...(delivery.attempt > 0 && { wasParked: true }) })
             : subscription.isHolding
-              ? aReading({ kind: 'held', lookInMs: 0 })
+              ? aReading({ kind: 'held', visitInMs: 0 })
               : admitIn(healthIn(endpoint()))(delivery),
       post: async (delivery, attempt) => {
         await at('before the POST')

@@ -83,7 +83,7 @@ export class FairTurns<Key> {
     if (this.#waiting.size === 0) this.#debts.clear()
   }
 
-  /** Visits the keys in turn: each pays off a quantum of its debt, and the first without a debt goes. */
+  /** Takes the keys in turn: each pays off a quantum of its debt, and the first without a debt goes. */
   #next(): void {
     for (const [key, line] of this.#waiting) {
       const debt = (this.#debts.get(key) ?? 0) - QUANTUM

@@ -12,11 +12,11 @@ afterEach(async () => {
 
 /** Watches queues whose depths are `depths`; all others have workers and no messages. */
 function aWatch(depths: Record<string, QueueDepth> = {}, change: Partial<QueueWatchDeps> = {}) {
-  const looks: (readonly string[])[] = []
+  const reads: (readonly string[])[] = []
   const watch = startQueueWatch({
     broker: {
       queueDepths: async (queues) => {
-        looks.push(queues)
+        reads.push(queues)
         return queues.map((queue) => depths[queue] ?? WORKERS)
       },
     },
@@ -29,7 +29,7 @@ function aWatch(depths: Record<string, QueueDepth> = {}, change: Partial<QueueWa
     ...change,
   })
   watches.push(watch)
-  return { watch, looks, depths }
+  return { watch, reads, depths }
 }
 
 test.each<[string, Record<string, QueueDepth>, boolean]>([
@@ -44,8 +44,8 @@ test.each<[string, Record<string, QueueDepth>, boolean]>([
   ],
   ['500 deliveries that give way', { [Queue.yielding]: { ready: 500, consumers: 1 } }, true],
 ])('deliveries are late beyond 200, and packets count their members: %s', async (_case, depths, isLate) => {
-  const { watch, looks } = aWatch(depths)
-  await eventually(() => expect(looks.length).toBeGreaterThan(1))
+  const { watch, reads } = aWatch(depths)
+  await eventually(() => expect(reads.length).toBeGreaterThan(1))
   expect(watch.areDeliveriesLate()).toBe(isLate)
 })
 
@@ -64,15 +64,15 @@ test.each<[string, Record<string, QueueDepth>, boolean]>([
   },
 )
 
-test('without work, no queue is looked at', async () => {
+test('without work, no queue is read', async () => {
   let hasWork = false
-  const { looks } = aWatch({}, { direct: { hasWork: () => hasWork } })
-  const { looks: others } = aWatch()
+  const { reads } = aWatch({}, { direct: { hasWork: () => hasWork } })
+  const { reads: others } = aWatch()
   await eventually(() => expect(others.length).toBeGreaterThan(1))
-  expect(looks).toEqual([])
+  expect(reads).toEqual([])
   hasWork = true
-  await eventually(() => expect(looks.length).toBeGreaterThan(0))
-  expect(looks[0]).toEqual([
+  await eventually(() => expect(reads.length).toBeGreaterThan(0))
+  expect(reads[0]).toEqual([
     'delivery.due',
     'delivery.due.1',
     'delivery.packets',
@@ -82,7 +82,7 @@ test('without work, no queue is looked at', async () => {
   ])
 })
 
-test('while the broker is away the last look stays in force', async () => {
+test('while the broker is away the last read stays in force', async () => {
   let isAway = false
   let refused = 0
   const { watch } = aWatch(

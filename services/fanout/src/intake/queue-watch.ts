@@ -16,7 +16,7 @@ type PacketSize = Pick<FirstAttempts, 'membersPerPacket'>
 export interface QueueWatchDeps {
   readonly broker: Pick<Broker, 'queueDepths'>
   readonly deliveryShards: number
-  /** Knows the backlogs of the deferred tenants. `endDeferrals` is called after each look. */
+  /** Knows the backlogs of the deferred tenants. `endDeferrals` is called after each read. */
   readonly shares: Pick<TenantShares, 'backlogs' | 'endDeferrals'>
   /** The turns of events that are handled directly. */
   readonly direct: Pick<FairTurns<unknown>, 'hasWork'>
@@ -28,7 +28,7 @@ export interface QueueWatchDeps {
   readonly yielding: PacketSize
 }
 
-/** What fan-out knows about the queues of its workers. When they cannot be read, the last look stays in force. */
+/** What fan-out knows about the queues of its workers. When they cannot be read, the last read stays in force. */
 export function startQueueWatch(deps: QueueWatchDeps) {
   const { broker, deliveryShards, shares, direct, backlog, firstAttempts, yielding } = deps
   const due = dueQueues(deliveryShards)

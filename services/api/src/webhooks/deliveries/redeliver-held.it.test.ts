@@ -52,7 +52,7 @@ async function deliver(subscription: object): Promise<Delivery> {
 
 async function hold(delivery: Delivery): Promise<Delivery> {
   const next = { token: newToken(), postponed: 0 }
-  await store.settle(delivery, null, { state: 'held', slot: 0, next, dueInMs: 0, lookInMs: HOUR_MS })
+  await store.settle(delivery, null, { state: 'held', slot: 0, next, dueInMs: 0, visitInMs: HOUR_MS })
   return delivery
 }
 
@@ -82,7 +82,7 @@ describe('a delivery that a client has leased', () => {
     )
   })
 
-  test('can be sent again after the end of its lease, before a worker has looked', async () => {
+  test('can be sent again after the end of its lease, before the visit of a worker', async () => {
     const delivery = await hold(await deliver(PULL))
     await held.receive(delivery, 1, 1)
     await eventually(async () => expect((await redeliverIt(delivery)).status).toBe(202))

@@ -38,7 +38,7 @@ export async function redeliver(
 }
 
 /**
- * A lease is in another hash slot than the record, so a client can lease the delivery between this look and the new run. Its
+ * A lease is in another hash slot than the record, so a client can lease the delivery between this check and the new run. Its
  * outcome is then `lease-lost`, and the delivery is received once more.
  */
 async function requireSendable({ subscriptions, held }: RedeliverDeps, found: DeliveryRecord): Promise<Subscription> {

@@ -73,7 +73,7 @@ describe('parked deliveries of several endpoints', () => {
     const held = newDelivery(ill, { slot: 1 })
     await logFanOut(redis, loggedEvent({ eventId: held.eventId, subscriptionIds: [subscriptionId] }))
     const next = { token: 'a', postponed: 0 }
-    await store().settle(held, attemptOf(held), { state: 'held', slot: 2, next, dueInMs: 0, lookInMs: HOUR_MS })
+    await store().settle(held, attemptOf(held), { state: 'held', slot: 2, next, dueInMs: 0, visitInMs: HOUR_MS })
     const contact = {
       successAtMs: null,
       failureAtMs: Date.now(),

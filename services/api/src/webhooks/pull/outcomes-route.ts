@@ -25,9 +25,9 @@ type Body = ValueOf<typeof outcomesSchema>
 
 /** How long a request waits for a worker. */
 const RESULTS_MS = 10_000
-/** The waits between two looks at the results double. */
-const FIRST_LOOK_MS = 4
-const MAX_LOOK_MS = 100
+/** The waits between two reads of the results double. */
+const FIRST_WAIT_MS = 4
+const MAX_WAIT_MS = 100
 
 /** Reports outcomes. Not audited: the attempts of a delivery show them. */
 export const reportOutcomes: RouteOf<OutcomesRouteDeps, Body> = {
@@ -93,8 +93,8 @@ async function release(deps: OutcomesRouteDeps, subscription: Subscription, item
 
 /**
  * A worker concludes the attempts, with the rules of a POST. The outcomes are noted with their leases first, and no other client
- * receives the deliveries meanwhile. If this process dies before the broker has confirmed the batch, a look of a worker
- * records them.
+ * receives the deliveries meanwhile. If this process dies before the broker has confirmed the batch, a visit of a
+ * worker records them.
  * @returns the deliveries whose lease was held
  */
 async function report(
@@ -117,7 +117,7 @@ async function report(
   const batchId = randomUUID()
   await broker.publishOutcomes({ batchId, tenant, subscriptionId, items: reported })
   const untilMs = performance.now() + RESULTS_MS
-  for (let waitMs = FIRST_LOOK_MS; performance.now() < untilMs; waitMs = Math.min(waitMs * 2, MAX_LOOK_MS)) {
+  for (let waitMs = FIRST_WAIT_MS; performance.now() < untilMs; waitMs = Math.min(waitMs * 2, MAX_WAIT_MS)) {
     await pause(waitMs)
     if (await outcomes.isRecorded(batchId)) return reported.map(({ deliveryId }) => deliveryId)
   }

@@ -453,7 +453,7 @@ test('missing answers pause the recovery, and it resumes when they arrive', asyn
 async function holding(delivery: Delivery): Promise<void> {
   published.push(delivery)
   const next = { token: newToken(), postponed: 0 }
-  await store.settle(delivery, null, { state: 'held', slot: 0, next, dueInMs: 0, lookInMs: 60_000 })
+  await store.settle(delivery, null, { state: 'held', slot: 0, next, dueInMs: 0, visitInMs: 60_000 })
 }
 
 const PULL = { mode: 'pull', url: '' } as const

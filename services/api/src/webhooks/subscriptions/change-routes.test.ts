@@ -18,7 +18,7 @@ function surroundings(stored: Subscription | undefined) {
         return stored !== undefined
       },
     },
-    held: { lookSoon: () => Promise.reject(new Error('Redis is away')) },
+    held: { visitSoon: () => Promise.reject(new Error('Redis is away')) },
     state: { commit: async (_tenant: string, change: object) => void timers.push(change) },
     log: { warn: (message: string) => void warnings.push(message) },
     now: () => 0,
@@ -47,7 +47,7 @@ test.each<[string, string, Subscription | undefined, string | undefined]>([
   expect(timers).toEqual([])
 })
 
-test('a deletion is answered, and so audited, although held deliveries cannot be looked at', async () => {
+test('a deletion is answered, and so audited, although no visit to its held deliveries can be asked for', async () => {
   const { deps, request, warnings } = surroundings(pull)
   expect(await deleteSubscription.handle({ ...request, body: undefined as never }, deps)).toEqual({ status: 204 })
   expect(warnings).toHaveLength(1)

@@ -18,10 +18,10 @@ import { etagHeader, subscriptionChangeSchema, subscriptionSchema } from './subs
 import { answerWith, tagOf } from './subscription-view.ts'
 import { INVALID_SUBSCRIPTION, requireMode, validateSubscription } from './validate-subscription.ts'
 
-/** Has a worker look at what the subscription held before a change. If the api dies before, one looks at its next regular time. */
-async function lookAtHeld({ held, now }: SubscriptionRouteDeps, before: Subscription, isRerun = false): Promise<void> {
+/** Has a worker visit what the subscription held before a change. If the api dies before, the next regular visit follows. */
+async function askForVisit({ held, now }: SubscriptionRouteDeps, before: Subscription, isRerun = false): Promise<void> {
   if (!isRerun && !holdsDeliveries(before, now()) && !hasLimits(before)) return
-  await held.lookSoon({ tenant: before.tenant, subscriptionId: before.id })
+  await held.visitSoon({ tenant: before.tenant, subscriptionId: before.id })
 }
 
 export const changeSubscription: RouteOf<SubscriptionRouteDeps, SubscriptionChange> = {
@@ -74,7 +74,7 @@ export const changeSubscription: RouteOf<SubscriptionRouteDeps, SubscriptionChan
       if (isRerun !== true || tagOf(next) !== tagOf(present)) requireMatch(ifMatch, tagOf(present))
       return next
     })
-    if (before !== undefined) await lookAtHeld(deps, before, isRerun)
+    if (before !== undefined) await askForVisit(deps, before, isRerun)
     // Rejections of a time at which the setting was off are not recovered.
     if (changed !== undefined && changed.recoverRejected !== before?.recoverRejected) {
       await deps.rejections.forget({ tenant: caller.tenant, subscriptionId })
@@ -115,8 +115,8 @@ export const deleteSubscription: RouteOf<SubscriptionRouteDeps> = {
       before = present
     })
     if (before !== undefined) {
-      // The subscription is deleted, so the answer and the audit log say so; a worker looks later.
-      await lookAtHeld(deps, before).catch((error: unknown) =>
+      // The subscription is deleted, so the answer and the audit log say so; a worker visits it later.
+      await askForVisit(deps, before).catch((error: unknown) =>
         deps.log.warn('could not check the held deliveries of a deleted subscription; a worker will', {
           subscriptionId: id,
           error,

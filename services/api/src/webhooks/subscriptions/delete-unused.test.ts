@@ -19,7 +19,7 @@ async function fall(
     isLast = true,
     upSinceMs = 0,
     unreachableMsAgo = Infinity,
-    lookSoon = async () => {},
+    visitSoon = async () => {},
   }: {
     readonly atRemoval?: Subscription | undefined
     readonly leased?: number
@@ -29,7 +29,7 @@ async function fall(
     /** Of the identity provider. */
     readonly unreachableMsAgo?: number
     readonly isLast?: boolean
-    readonly lookSoon?: () => Promise<void>
+    readonly visitSoon?: () => Promise<void>
   } = {},
 ) {
   const happened: string[] = []
@@ -45,7 +45,7 @@ async function fall(
     pullers: { find: async () => ({ lastAtMs, pullers: [] }) },
     uptime: { read: async () => ({ nowMs: NOW, periods: [{ fromMs: upSinceMs, untilMs: NOW }] }) },
     auth: { unreachableMsAgo: () => unreachableMsAgo },
-    held: { lookSoon, count: async () => ({ count: leased, leased, oldestAt: null }) },
+    held: { visitSoon, count: async () => ({ count: leased, leased, oldestAt: null }) },
     state: {
       commit: async (_tenant, { timers: [timer] }) => {
         const payload = timer?.payload as { readonly isLast?: boolean } | undefined
@@ -78,7 +78,7 @@ test.each<[string, Parameters<typeof fall>, string[]]>([
   ['the process died after the deletion', [undefined, NOW - MINUTE, null], ['subscription.deleted']],
   [
     'Redis fails after the deletion: the next try makes the only entry',
-    [present, NOW - MINUTE, null, { lookSoon: () => Promise.reject(new Error('away')) }],
+    [present, NOW - MINUTE, null, { visitSoon: () => Promise.reject(new Error('away')) }],
     ['deleted', 'tried again'],
   ],
   [

@@ -11,7 +11,7 @@ interface UnusedDeps {
   readonly pullers: Pick<PullerStore, 'find'>
   readonly uptime: Pick<UptimeStore, 'read'>
   readonly auth: Pick<Auth, 'unreachableMsAgo'>
-  readonly held: Pick<HeldStore, 'lookSoon' | 'count'>
+  readonly held: Pick<HeldStore, 'visitSoon' | 'count'>
   readonly state: Pick<StateStore, 'commit'>
   readonly auditLog: Pick<AuditLog, 'recordOwn'>
   readonly log: Pick<Logger, 'info'>
@@ -58,7 +58,7 @@ export const createDeleteUnused =
     const which = { tenant, subscriptionId: id }
     async function conclude(): Promise<void> {
       // First, because it can fail: then all of this runs again, and a second audit entry would look like a second deletion.
-      await held.lookSoon(which)
+      await held.visitSoon(which)
       await auditLog.recordOwn(tenant, 'subscription.deleted', { subscriptionId: id })
       log.info('a pull subscription was deleted, because no client received its deliveries', which)
     }

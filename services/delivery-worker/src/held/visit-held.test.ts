@@ -8,7 +8,7 @@ import {
 import type { EndpointHealth, HeldEntry } from '@switchhook/store'
 import { aDelivery, aSubscription, silentLog } from '@switchhook/testkit'
 import { HEALTHY, heldParts } from '../testing/delivering.ts'
-import { createLookAtHeld, type HeldLooksDeps } from './look-at-held.ts'
+import { createVisitHeld, type HeldVisitsDeps } from './visit-held.ts'
 
 const START_MS = Date.parse('2026-11-20T12:00:00.000Z')
 const open: EndpointHealth = { ...HEALTHY, state: 'open', openUntilMs: START_MS + 30_000 }
@@ -17,7 +17,7 @@ const probing: EndpointHealth = { ...HEALTHY, state: 'probing' }
 const entryOf = (): HeldEntry => ({ deliveryId: aDelivery().deliveryId, score: '1' })
 
 /** The dependencies of a worker to whom one subscription is due. Nothing is held. */
-function depsOf(subscription: Subscription, held: Partial<HeldLooksDeps['held']>): HeldLooksDeps {
+function depsOf(subscription: Subscription, held: Partial<HeldVisitsDeps['held']>): HeldVisitsDeps {
   const { id: subscriptionId, tenant } = subscription
   return {
     ...heldParts(),
@@ -34,7 +34,7 @@ function depsOf(subscription: Subscription, held: Partial<HeldLooksDeps['held']>
       remove: async () => {},
       ...held,
     },
-    looks: { claimDue: async () => [{ tenant, subscriptionId, claim: '' }], finish: async () => {} },
+    visits: { claimDue: async () => [{ tenant, subscriptionId, claim: '' }], finish: async () => {} },
     endpoint: async () => ({ health: HEALTHY, subscription }),
     publish: async () => {},
     limits: { passOn: async () => null },
@@ -55,7 +55,7 @@ function aWorker(subscriptions = 1, others?: Partial<Subscription>) {
   let publishes = 0
   const retries = new Set<DeliveryId>()
   const ids = [id, ...Array.from({ length: subscriptions - 1 }, () => newSubscriptionId())]
-  const look = createLookAtHeld({
+  const visit = createVisitHeld({
     ...depsOf(subscription, {
       next: async () => ({ nowMs, dueAtMs: START_MS, lapsesAtMs: null }),
       due: async (ofId, { most }) => {
@@ -69,8 +69,8 @@ function aWorker(subscriptions = 1, others?: Partial<Subscription>) {
           dueAtMs: START_MS,
         })),
     }),
-    looks: {
-      // The first is looked at last.
+    visits: {
+      // The first is visited last.
       claimDue: async () =>
         ids.toReversed().map((subscriptionId) => ({ tenant: subscription.tenant, subscriptionId, claim: '' })),
       finish: async () => {},
@@ -95,13 +95,13 @@ function aWorker(subscriptions = 1, others?: Partial<Subscription>) {
     endpointIs: (state: EndpointHealth) => void (health = state),
     wait: (count: number) => void (waiting = count),
     beLate: (count: number) => void (late = count),
-    /** Looks at times. Resolves to how many deliveries each look published. */
-    async looks(times: number, afterMs = 1_000): Promise<number[]> {
+    /** Visits so many times. Resolves to how many deliveries each visit published. */
+    async visits(times: number, afterMs = 1_000): Promise<number[]> {
       const counts: number[] = []
       for (let n = 0; n < times; n++) {
         nowMs += afterMs
         publishes = 0
-        await look()
+        await visit()
         counts.push(publishes)
       }
       return counts
@@ -111,7 +111,7 @@ function aWorker(subscriptions = 1, others?: Partial<Subscription>) {
 
 test('leases end although RabbitMQ cannot take the notice of a limit', async () => {
   let lapsesAtMs: number | null = START_MS - 1
-  const look = createLookAtHeld({
+  const visit = createVisitHeld({
     ...depsOf(aSubscription(), {
       next: async () => ({ nowMs: START_MS, dueAtMs: null, lapsesAtMs }),
       lapsed: async () => {
@@ -121,13 +121,13 @@ test('leases end although RabbitMQ cannot take the notice of a limit', async () 
     }),
     noticeLimit: () => Promise.reject(new Unavailable('rabbitmq', 'away')),
   })
-  await look()
+  await visit()
   expect(lapsesAtMs).toBeNull()
 })
 
 test('a resumed subscription gets 100 in the first second, then twice as many each second, up to 2,000', async () => {
   const worker = aWorker()
-  expect(await worker.looks(7)).toEqual([100, 200, 400, 800, 1_600, 2_000, 2_000])
+  expect(await worker.visits(7)).toEqual([100, 200, 400, 800, 1_600, 2_000, 2_000])
 })
 
 test.each<[string, (worker: ReturnType<typeof aWorker>) => void]>([
@@ -137,19 +137,19 @@ test.each<[string, (worker: ReturnType<typeof aWorker>) => void]>([
   ['while 5,000 others wait', ({ wait }) => wait(5_001)],
 ])('nothing is sent %s', async (_name, change) => {
   const worker = aWorker()
-  expect(await worker.looks(1)).toEqual([100])
+  expect(await worker.visits(1)).toEqual([100])
   change(worker)
-  expect(await worker.looks(2)).toEqual([0, 0])
+  expect(await worker.visits(2)).toEqual([0, 0])
 })
 
 test('subscriptions that are resumed together add no more than may wait, all together', async () => {
   const worker = aWorker(3)
-  expect(await worker.looks(6)).toEqual([300, 600, 1_200, 2_400, 4_800, 5_000])
+  expect(await worker.visits(6)).toEqual([300, 600, 1_200, 2_400, 4_800, 5_000])
 })
 
 test('what subscriptions hold that are disabled while they are paused does not delay what others release', async () => {
   const worker = aWorker(4, { paused: true, enabled: false })
-  expect(await worker.looks(6)).toEqual([100, 200, 400, 800, 1_600, 2_000])
+  expect(await worker.visits(6)).toEqual([100, 200, 400, 800, 1_600, 2_000])
 })
 
 test('what stays held while a subscription is disabled is not read again, unless something before it went', async () => {
@@ -160,7 +160,7 @@ test('what stays held while a subscription is disabled is not read again, unless
   let list = [...retries.slice(0, 2), first, ...retries.slice(2)]
   const steps: string[] = []
   const nameOf = (delivery: Delivery): string => (delivery === first ? 'first' : `${retries.indexOf(delivery)}`)
-  const look = createLookAtHeld({
+  const visit = createVisitHeld({
     ...depsOf(subscription, {
       next: async () => ({ nowMs: START_MS, dueAtMs: START_MS, lapsesAtMs: null }),
       due: async (_id, { offset = 0, most }) =>
@@ -177,28 +177,28 @@ test('what stays held while a subscription is disabled is not read again, unless
     endpoint: async () => ({ health: HEALTHY, subscription }),
     publish: async (delivery) => void steps.push(`publish ${nameOf(delivery)}`),
   })
-  const looked = async (): Promise<string[]> => {
-    await look()
+  const visited = async (): Promise<string[]> => {
+    await visit()
     return steps.splice(0)
   }
-  expect(await looked()).toEqual(['read 0 1 first 2', 'publish first'])
-  expect(await looked()).toEqual([])
+  expect(await visited()).toEqual(['read 0 1 first 2', 'publish first'])
+  expect(await visited()).toEqual([])
   retries.push(aDelivery({ ...ofIt, attempt: 1 }))
   list = retries.slice()
-  expect(await looked()).toEqual(['read 3'])
+  expect(await visited()).toEqual(['read 3'])
   // One has gone on, for example because it was parked.
   list = retries.slice(1)
-  expect(await looked()).toEqual(['read 1 2 3'])
+  expect(await visited()).toEqual(['read 1 2 3'])
   subscription = { ...subscription, paused: undefined }
-  expect(await looked()).toEqual(['read 1 2 3', ...[1, 2, 3].map((each) => `publish ${each}`)])
+  expect(await visited()).toEqual(['read 1 2 3', ...[1, 2, 3].map((each) => `publish ${each}`)])
 })
 
 test('a subscription with limits does not wait for what others release', async () => {
   const worker = aWorker()
   worker.set({ maxPerSecond: 1 })
-  await worker.looks(1)
+  await worker.visits(1)
   worker.wait(5_001)
-  await worker.looks(1)
+  await worker.visits(1)
   expect(worker.passes).toEqual([
     { most: 1, areManyYielding: false },
     { most: 1, areManyYielding: true },
@@ -209,18 +209,18 @@ test('subscriptions with limits pass on no more than workers send before their r
   const worker = aWorker(3)
   worker.set({ maxPerSecond: 100 })
   worker.beLate(4_850)
-  await worker.looks(1)
+  await worker.visits(1)
   expect(worker.passes).toEqual([100, 50].map((most) => ({ most, areManyYielding: false })))
 })
 
-test('while more looks are due than a worker claims, it soon claims others', async () => {
+test('while more visits are due than a worker claims, it soon claims others', async () => {
   const limited = aSubscription({ maxPerSecond: 1 })
   const deps = depsOf(limited, { next: async () => ({ nowMs: START_MS, dueAtMs: START_MS, lapsesAtMs: null }) })
   const [claims, nextsMs] = [[50, 50, 1, 0], [300]]
-  const look = createLookAtHeld({
+  const visit = createVisitHeld({
     ...deps,
-    looks: {
-      ...deps.looks,
+    visits: {
+      ...deps.visits,
       claimDue: async () =>
         Array.from({ length: claims.shift() ?? 0 }, () => ({
           ...limited,
@@ -230,34 +230,34 @@ test('while more looks are due than a worker claims, it soon claims others', asy
     },
     limits: { passOn: async () => nextsMs.shift() ?? 1_000 },
   })
-  expect([await look(), await look(), await look(), await look()]).toEqual([100, 100, 305, 1_005])
+  expect([await visit(), await visit(), await visit(), await visit()]).toEqual([100, 100, 305, 1_005])
 })
 
 test('after a pause, and after a cool-down, it begins slowly again', async () => {
   const worker = aWorker()
-  expect(await worker.looks(3)).toEqual([100, 200, 400])
+  expect(await worker.visits(3)).toEqual([100, 200, 400])
   worker.set({ paused: true })
-  await worker.looks(1)
+  await worker.visits(1)
   worker.set({})
-  expect(await worker.looks(3)).toEqual([100, 200, 400])
+  expect(await worker.visits(3)).toEqual([100, 200, 400])
   worker.endpointIs(probing)
-  expect(await worker.looks(6)).toEqual([1, 1, 1, 1, 1, 1])
+  expect(await worker.visits(6)).toEqual([1, 1, 1, 1, 1, 1])
   worker.endpointIs(HEALTHY)
-  expect(await worker.looks(2)).toEqual([100, 200])
+  expect(await worker.visits(2)).toEqual([100, 200])
   // The probe was another delivery.
   worker.endpointIs(open)
-  await worker.looks(1)
+  await worker.visits(1)
   worker.endpointIs(HEALTHY)
-  expect(await worker.looks(2)).toEqual([100, 200])
+  expect(await worker.visits(2)).toEqual([100, 200])
 })
 
-test('it begins slowly after a cool-down of 30 s in which another worker looked', async () => {
+test('it begins slowly after a cool-down of 30 s in which another worker visited', async () => {
   const worker = aWorker()
-  expect(await worker.looks(3)).toEqual([100, 200, 400])
-  expect(await worker.looks(1, 30_000)).toEqual([100])
+  expect(await worker.visits(3)).toEqual([100, 200, 400])
+  expect(await worker.visits(1, 30_000)).toEqual([100])
 })
 
-test.each<[string, Partial<HeldLooksDeps>]>([
+test.each<[string, Partial<HeldVisitsDeps>]>([
   ['', {}],
   [' of a deleted subscription', { endpoint: async () => ({ health: HEALTHY, subscription: undefined }) }],
 ])('a lease of a client%s that ends counts an attempt; one of a worker that died does not', async (_, change) => {
@@ -284,11 +284,11 @@ test.each<[string, Partial<HeldLooksDeps>]>([
     release: async (_id, leases) => leases.map(({ deliveryId }) => given.push(deliveryId) > 0),
     remove: async (_id, _list, [entry]) => void ends.push([entry?.deliveryId, 'the lease is removed']),
   })
-  const conclude: HeldLooksDeps['conclude'] = async ({ delivery: { deliveryId }, attempt }) =>
+  const conclude: HeldVisitsDeps['conclude'] = async ({ delivery: { deliveryId }, attempt }) =>
     void settled.push([deliveryId, attempt.attempt, attempt.outcome])
-  const listAgain: HeldLooksDeps['listAgain'] = async ({ deliveryId }) =>
+  const listAgain: HeldVisitsDeps['listAgain'] = async ({ deliveryId }) =>
     void ends.push([deliveryId, 'listed again, if it is not listed'])
-  await createLookAtHeld({ ...deps, conclude, listAgain, ...change })()
+  await createVisitHeld({ ...deps, conclude, listAgain, ...change })()
   expect(settled).toEqual([
     [received.deliveryId, 1, 'lapsed'],
     [retried.deliveryId, 3, 'lapsed'],

@@ -1,7 +1,7 @@
 import type { Subscription } from '@switchhook/contracts'
 import { aSubscription } from '@switchhook/testkit'
 import { HEALTHY } from '../testing/delivering.ts'
-import { type LookPlan, planLook } from './plan-look.ts'
+import { planVisit, type VisitPlan } from './plan-visit.ts'
 
 const NOW_MS = Date.parse('2026-11-20T12:00:00.000Z')
 const DUE = { nowMs: NOW_MS, dueAtMs: NOW_MS - 1, lapsesAtMs: null }
@@ -10,7 +10,7 @@ const OPEN = { ...HEALTHY, state: 'open', openUntilMs: NOW_MS + 30_000 } as cons
 const PROBING = { ...HEALTHY, state: 'probing' } as const
 
 test.each<
-  [string, Partial<Subscription> | undefined, typeof HEALTHY, Parameters<typeof planLook>[1], Partial<LookPlan>]
+  [string, Partial<Subscription> | undefined, typeof HEALTHY, Parameters<typeof planVisit>[1], Partial<VisitPlan>]
 >([
   ['paused', { paused: true }, HEALTHY, DUE, { kind: 'wait', nextInMs: 60_000 }],
   ['paused, with a lease', { paused: true }, HEALTHY, LEASED, { kind: 'wait', nextInMs: 5_000 }],
@@ -31,10 +31,10 @@ test.each<
   ['that was deleted, with a lease', undefined, HEALTHY, LEASED, { kind: 'send-all', nextInMs: 5_000 }],
 ])('the plan for a subscription %s', (_name, change, health, next, plan) => {
   const subscription = change && aSubscription(change)
-  expect(planLook({ health, subscription }, next)).toMatchObject(plan)
+  expect(planVisit({ health, subscription }, next)).toMatchObject(plan)
 })
 
 test('nothing is left', () => {
   const nothing = { nowMs: NOW_MS, dueAtMs: null, lapsesAtMs: null }
-  expect(planLook({ health: OPEN, subscription: aSubscription() }, nothing)).toEqual({ kind: 'end', nextInMs: null })
+  expect(planVisit({ health: OPEN, subscription: aSubscription() }, nothing)).toEqual({ kind: 'end', nextInMs: null })
 })

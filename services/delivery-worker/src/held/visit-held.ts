@@ -1,16 +1,16 @@
 import type { Logger } from '@switchhook/runtime'
-import type { Endpoint, HeldLook, HeldLooks, HeldStore } from '@switchhook/store'
+import type { Endpoint, HeldStore, HeldVisit, HeldVisits } from '@switchhook/store'
 import type { EndpointState } from '../endpoint/admit.ts'
 import type { Limits } from '../limits/limits.ts'
 import { SENT_AT_ONCE } from '../limits/send-held.ts'
 import { createEndLeases, type EndLeasesDeps } from './end-leases.ts'
-import { type LookPlan, planLook, TICK_MS } from './plan-look.ts'
+import { planVisit, TICK_MS, type VisitPlan } from './plan-visit.ts'
 import { createSendAll, type Room, type SendAllDeps } from './send-all.ts'
 import { createWithdrawHeld } from './withdraw-held.ts'
 
-export interface HeldLooksDeps extends SendAllDeps, EndLeasesDeps {
+export interface HeldVisitsDeps extends SendAllDeps, EndLeasesDeps {
   readonly held: SendAllDeps['held'] & EndLeasesDeps['held'] & Pick<HeldStore, 'next'>
-  readonly looks: Pick<HeldLooks, 'claimDue' | 'finish'>
+  readonly visits: Pick<HeldVisits, 'claimDue' | 'finish'>
   readonly endpoint: (endpoint: Endpoint) => Promise<EndpointState>
   readonly limits: Pick<Limits, 'passOn'>
   /** Publishes the notices of a tenant's subscriptions whose held deliveries come near their limit. */
@@ -20,44 +20,44 @@ export interface HeldLooksDeps extends SendAllDeps, EndLeasesDeps {
   readonly log: Pick<Logger, 'warn'>
 }
 
-/** How long a look is claimed: longer than any takes. */
+/** How long a visit is claimed: longer than any takes. */
 const CLAIM_MS = 30_000
 const FAILED_TICK_MS = 5_000
 /** Of one partition of tenants. */
-const LOOKS_AT_ONCE = 50
+const VISITS_AT_ONCE = 50
 /** So many may wait as yielding, and as many where they are due: workers send due ones before their reservations end (permit-store.ts). */
 const DEEP = 5_000
 /** Beyond the rounding of timers and of Redis' clock. */
 const MOMENT_MS = 5
-/** The shortest time between two looks at a subscription with limits. */
+/** The shortest time between two visits to a subscription with limits. */
 const LIMITED_TICK_MS = 100
 
 /**
- * Looks at the held deliveries of each subscription from time to time: ends leases, and publishes what is no longer held. Two
- * workers look at the same deliveries if a look takes longer than its claim; held-store.ts of the store tells what follows.
- * Resolves to when to look again, in ms.
+ * Visits the held deliveries of each subscription from time to time: ends leases, and publishes what is no longer held. Two
+ * workers visit the same deliveries if a visit takes longer than its claim; held-store.ts of the store tells what follows.
+ * Resolves to when to visit again, in ms.
  */
-export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number> {
-  const { held, looks, log } = deps
+export function createVisitHeld(deps: HeldVisitsDeps): () => Promise<number> {
+  const { held, visits, log } = deps
   const withdraw = createWithdrawHeld(deps)
   const endLeases = createEndLeases(deps)
 
   const sendAll = createSendAll(deps)
 
-  /** Plans, and does what the plan says. Resolves to the time until the next look; null: nothing is left. */
-  async function lookAt(look: HeldLook, readRoom: () => Promise<Room>): Promise<number | null> {
-    const { tenant, subscriptionId: id } = look
-    const endpoint = await deps.endpoint(look)
-    let plan = planLook(endpoint, await held.next(id))
+  /** Plans, and does what the plan says. Resolves to the time until the next visit; null: nothing is left. */
+  async function visit(claimed: HeldVisit, readRoom: () => Promise<Room>): Promise<number | null> {
+    const { tenant, subscriptionId: id } = claimed
+    const endpoint = await deps.endpoint(claimed)
+    let plan = planVisit(endpoint, await held.next(id))
     if (plan.kind === 'end-leases') {
-      await endLeases(look)
-      plan = planLook(endpoint, await held.next(id))
+      await endLeases(claimed)
+      plan = planVisit(endpoint, await held.next(id))
     }
     // Needs RabbitMQ, which the end of a lease does not wait for.
     await deps.noticeLimit(tenant)
     switch (plan.kind) {
       case 'end':
-      // More are over than one look ends.
+      // More are over than one visit ends.
       case 'end-leases':
         return plan.nextInMs
       case 'wait':
@@ -74,7 +74,7 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number> {
   }
 
   /** It does not wait for room among yielding deliveries, which only the deliveries that need no permit take. */
-  async function passOn({ limited, isProbing }: Extract<LookPlan, { kind: 'pass-on' }>, room: Room): Promise<number> {
+  async function passOn({ limited, isProbing }: Extract<VisitPlan, { kind: 'pass-on' }>, room: Room): Promise<number> {
     const { maxInFlight = SENT_AT_ONCE, maxPerSecond = SENT_AT_ONCE } = limited
     const most = Math.min(isProbing ? 1 : SENT_AT_ONCE, maxInFlight, maxPerSecond, room.due)
     if (most <= 0) return TICK_MS
@@ -83,31 +83,31 @@ export function createLookAtHeld(deps: HeldLooksDeps): () => Promise<number> {
     return Math.max(LIMITED_TICK_MS, Math.min(nextInMs ?? TICK_MS, TICK_MS))
   }
 
-  /** When the first of the looks is due again, in ms: of those since this worker last claimed all that were due. */
+  /** When the first of the visits is due again, in ms: of those since this worker last claimed all that were due. */
   let soonestMs = TICK_MS
   return async () => {
-    const due = await looks.claimDue(LOOKS_AT_ONCE, CLAIM_MS)
+    const due = await visits.claimDue(VISITS_AT_ONCE, CLAIM_MS)
     let room: Promise<Room> | undefined
     const readRoom = (): Promise<Room> =>
       (room ??= deps.waiting().then(({ yielding, due }) => ({ yielding: DEEP - yielding, due: DEEP - due })))
     const nextsMs = await Promise.all(
-      due.map(async (look) => {
+      due.map(async (claimed) => {
         try {
-          const nextInMs = await lookAt(look, readRoom)
-          await looks.finish(look, nextInMs)
+          const nextInMs = await visit(claimed, readRoom)
+          await visits.finish(claimed, nextInMs)
           return nextInMs ?? TICK_MS
         } catch (error) {
-          log.warn('could not check held deliveries; will retry', { ...look, error })
+          log.warn('could not check held deliveries; will retry', { ...claimed, error })
           // If this fails as well, the claim ends.
-          await looks.finish(look, FAILED_TICK_MS).catch(() => {})
+          await visits.finish(claimed, FAILED_TICK_MS).catch(() => {})
           return TICK_MS
         }
       }),
     )
     soonestMs = Math.min(soonestMs, ...nextsMs)
     // More may be due.
-    if (due.length >= LOOKS_AT_ONCE) return LIMITED_TICK_MS
-    // A moment later, so that the look is due.
+    if (due.length >= VISITS_AT_ONCE) return LIMITED_TICK_MS
+    // A moment later, so that the visit is due.
     const waitMs = Math.max(LIMITED_TICK_MS, soonestMs) + MOMENT_MS
     soonestMs = TICK_MS
     return waitMs

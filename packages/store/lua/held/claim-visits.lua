@@ -1,8 +1,8 @@
 #!lua flags=allow-oom
--- Claims the due looks of one partition. Until a claim is finished or its lease ends, no other worker gets the look, even if
+-- Claims the due visits of one partition. Until a claim is finished or its lease ends, no other worker gets the visit, even if
 -- one is asked for meanwhile: two workers would publish the same deliveries.
--- Allowed while Redis is over `maxmemory`, like the question for a look.
--- KEYS    1 looks   2 claims   3 clock
+-- Allowed while Redis is over `maxmemory`, like the question for a visit.
+-- KEYS    1 visits   2 claims   3 clock
 -- ARGV    1 most   2 lease in ms
 -- result  the score that all of them have now, then the members
 local now = clock()

@@ -1,15 +1,15 @@
 import { hasLimits, holdsDeliveries } from '@switchhook/contracts'
 import type { HeldStore } from '@switchhook/store'
-import { type EndpointState, nextLookMs } from '../endpoint/admit.ts'
+import { type EndpointState, nextVisitMs } from '../endpoint/admit.ts'
 
-/** What a look does with the held deliveries of a subscription. `nextInMs`: when to look again; null: nothing is left. */
-export type LookPlan = ReturnType<typeof planLook>
+/** What a visit does with the held deliveries of a subscription. `nextInMs`: when to visit again; null: nothing is left. */
+export type VisitPlan = ReturnType<typeof planVisit>
 
-/** A worker looks so often while there is something to do. */
+/** How often a worker visits while there is something to do. */
 export const TICK_MS = 1_000
 
 /** Pure. @param next of the entries of the subscription, with the time by which they and the cool-down are measured */
-export function planLook(
+export function planVisit(
   { health, subscription }: EndpointState,
   { nowMs, dueAtMs, lapsesAtMs }: Awaited<ReturnType<HeldStore['next']>>,
 ) {
@@ -18,7 +18,7 @@ export function planLook(
   if (lapsesAtMs !== null && lapsesAtMs <= nowMs) return { kind: 'end-leases', nextInMs: 0 } as const
   const inMs = (atMs: number): number => Math.max(TICK_MS, atMs - nowMs)
   const isHolding = subscription !== undefined && holdsDeliveries(subscription, nowMs)
-  const restMs = isHolding ? nextLookMs(subscription, nowMs) : inMs(dueAtMs ?? lapsesAtMs ?? 0)
+  const restMs = isHolding ? nextVisitMs(subscription, nowMs) : inMs(dueAtMs ?? lapsesAtMs ?? 0)
   const nextInMs = Math.min(restMs, inMs(lapsesAtMs ?? Number.POSITIVE_INFINITY))
   // All held deliveries stay held.
   if (isHolding && subscription.enabled) return { kind: 'wait', nextInMs } as const

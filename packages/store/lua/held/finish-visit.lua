@@ -1,9 +1,9 @@
--- Ends a claimed look, unless another worker looks or the claim has ended. The next one is the earliest of those that were
--- asked for meanwhile and of the one that this look wants.
--- KEYS    1 looks   2 claims
--- ARGV    1 member   2 score of the claim   3 the next look after this many ms, '' for none
+-- Ends a claimed visit, unless another worker visits or the claim has ended. The next one is the earliest of those that were
+-- asked for meanwhile and of the one that this visit wants.
+-- KEYS    1 visits   2 claims
+-- ARGV    1 member   2 score of the claim   3 the next visit after this many ms, '' for none
 if redis.call('ZSCORE', KEYS[2], ARGV[1]) ~= ARGV[2] then
-  -- What was asked for since the claim ended is not kept apart: the look stays due.
+  -- What was asked for since the claim ended is not kept apart: the visit stays due.
   return
 end
 local next = tonumber(redis.call('ZSCORE', KEYS[2], 'asked ' .. ARGV[1]) or math.huge)
