@@ -112,10 +112,10 @@ async function useEveryStore(tenant: string): Promise<void> {
 
   const breakers = createBreakerStore(redis, { failures: 1, cooldownMs: 1 })
   const endpoint = { subscriptionId: subscription.id, tenant }
-  expect(await breakers.noteFailure(endpoint, undefined)).toBe(true)
+  expect(await breakers.recordFailure(endpoint, undefined)).toBe(true)
   await eventually(async () => expect(await breakers.claimProbe(endpoint, 1_000)).toBeDefined())
   expect((await breakers.look(endpoint)).subscription).toEqual(subscription)
-  await breakers.noteAnswer(endpoint)
+  await breakers.recordAnswer(endpoint)
 
   const statistics = createStatisticsStore(redis, { subscriptions: 1 })
   const counts = new Map([['.a', 1]])

@@ -3,7 +3,7 @@
 -- ARGV    for each endpoint: its subscription, '' to leave it out
 -- result  for each endpoint: 'closed', 'open' (in its cool-down) or 'probing' (the cool-down is over); failures in a row; end
 --         of the cool-down in ms since 1970, 0 for none; the subscription as JSON, '' for none; 1 if a client reads the
---         tenant's live stream, else 0; the noted rejections, '' for none or if the subscription does not recover them;
+--         tenant's live stream, else 0; the recorded rejections, '' for none or if the subscription does not recover them;
 --         how many of the last results hung
 local function read(breaker, subscriptions, listening, rejections, id)
   local subscription = id ~= '' and redis.call('HGET', subscriptions, id) or ''

@@ -34,7 +34,7 @@ const stateOf = async (worker: 0 | 1 = 0): Promise<string> => (await workers[wor
 
 async function open(): Promise<void> {
   for (let failure = 0; failure < 3; failure++)
-    await workers[failure % 2 === 0 ? 0 : 1].noteFailure(endpoint, undefined)
+    await workers[failure % 2 === 0 ? 0 : 1].recordFailure(endpoint, undefined)
 }
 
 const cooledDown = (): Promise<void> => eventually(async () => expect(await stateOf()).toBe('probing'))
@@ -64,27 +64,27 @@ test('a key that holds something else fails its own endpoint only', async () => 
 
 test('the breaker opens at the Nth failure over all workers, not sooner', async () => {
   workers = coolingDownFor(60_000)
-  expect(await workers[0].noteFailure(endpoint, undefined)).toBe(false)
-  expect(await workers[1].noteFailure(endpoint, undefined)).toBe(false)
+  expect(await workers[0].recordFailure(endpoint, undefined)).toBe(false)
+  expect(await workers[1].recordFailure(endpoint, undefined)).toBe(false)
   expect(await workers[1].health(endpoint)).toMatchObject({ state: 'closed', consecutiveFailures: 2 })
-  expect(await workers[0].noteFailure(endpoint, undefined)).toBe(true)
+  expect(await workers[0].recordFailure(endpoint, undefined)).toBe(true)
   const health = await createBreakerReader(redis[1]).health(endpoint)
   expect(health).toMatchObject({ state: 'open', consecutiveFailures: 3 })
   expect(health.openUntilMs).toBeGreaterThan(Date.now())
 })
 
 test('an answer resets the count: failures must be in a row', async () => {
-  await workers[0].noteFailure(endpoint, undefined)
-  await workers[0].noteFailure(endpoint, undefined)
-  await workers[1].noteAnswer(endpoint)
-  expect(await workers[0].noteFailure(endpoint, undefined)).toBe(false)
+  await workers[0].recordFailure(endpoint, undefined)
+  await workers[0].recordFailure(endpoint, undefined)
+  await workers[1].recordAnswer(endpoint)
+  expect(await workers[0].recordFailure(endpoint, undefined)).toBe(false)
   expect(await stateOf()).toBe('closed')
 })
 
 test('failures of attempts that began before the breaker opened do not extend the cool-down', async () => {
   await open()
   const { openUntilMs } = await workers[0].health(endpoint)
-  expect(await workers[1].noteFailure(endpoint, undefined)).toBe(false)
+  expect(await workers[1].recordFailure(endpoint, undefined)).toBe(false)
   expect((await workers[0].health(endpoint)).openUntilMs).toBe(openUntilMs)
 })
 
@@ -102,11 +102,11 @@ test('a failed probe starts a new cool-down, a successful one closes the breaker
   await open()
   await cooledDown()
   const first = await workers[0].claimProbe(endpoint, LEASE_MS)
-  expect(await workers[0].noteFailure(endpoint, first)).toBe(true)
+  expect(await workers[0].recordFailure(endpoint, first)).toBe(true)
   expect(await workers[1].health(endpoint)).toMatchObject({ state: 'open', consecutiveFailures: 4 })
   await cooledDown()
   expect(await workers[1].claimProbe(endpoint, LEASE_MS)).toBeDefined()
-  await workers[1].noteAnswer(endpoint)
+  await workers[1].recordAnswer(endpoint)
   expect(await stateOf()).toBe('closed')
 })
 
@@ -120,42 +120,42 @@ describe('an endpoint that asks for a pause', () => {
   }
 
   test('is not contacted for that long after a single failure, and then probed', async () => {
-    expect(await workers[0].noteFailure(endpoint, undefined, busy(50))).toBe(true)
+    expect(await workers[0].recordFailure(endpoint, undefined, busy(50))).toBe(true)
     expect(await coolDownMs()).toBe(50)
     await cooledDown()
     expect(await workers[1].claimProbe(endpoint, LEASE_MS)).toBeDefined()
-    await workers[1].noteAnswer(endpoint)
+    await workers[1].recordAnswer(endpoint)
     expect(await workers[0].health(endpoint)).toMatchObject({ state: 'closed', consecutiveFailures: 0 })
   })
 
   test('is in no outage until it fails often enough, and then for the longer of pause and cool-down', async () => {
     const outages = createOutageStore(redis[0])
-    await workers[0].noteFailure(endpoint, undefined, busy(1))
+    await workers[0].recordFailure(endpoint, undefined, busy(1))
     expect(await outages.unreported(endpoint)).toBeUndefined()
     for (const pauseMs of [1, 1]) {
       await cooledDown()
-      await workers[0].noteFailure(endpoint, await workers[0].claimProbe(endpoint, LEASE_MS), busy(pauseMs))
+      await workers[0].recordFailure(endpoint, await workers[0].claimProbe(endpoint, LEASE_MS), busy(pauseMs))
     }
     expect(await coolDownMs()).toBe(COOLDOWN_MS)
     expect(await outages.unreported(endpoint)).toMatchObject({ failures: 3 })
     await cooledDown()
-    await workers[0].noteFailure(endpoint, await workers[0].claimProbe(endpoint, LEASE_MS), busy(2 * COOLDOWN_MS))
+    await workers[0].recordFailure(endpoint, await workers[0].claimProbe(endpoint, LEASE_MS), busy(2 * COOLDOWN_MS))
     expect(await coolDownMs()).toBe(2 * COOLDOWN_MS)
   })
 
   test('gets its pause although POSTs from before are answered, and their answers end the row of failures', async () => {
-    await workers[0].noteFailure(endpoint, undefined)
-    await workers[0].noteFailure(endpoint, undefined, busy(60_000))
-    await workers[1].noteAnswer(endpoint)
+    await workers[0].recordFailure(endpoint, undefined)
+    await workers[0].recordFailure(endpoint, undefined, busy(60_000))
+    await workers[1].recordAnswer(endpoint)
     expect(await workers[0].health(endpoint)).toMatchObject({ state: 'open', consecutiveFailures: 1 })
   })
 
   test('begins a cool-down when its probe fails without a pause', async () => {
-    await workers[0].noteFailure(endpoint, undefined, busy(1))
+    await workers[0].recordFailure(endpoint, undefined, busy(1))
     await cooledDown()
-    await workers[0].noteFailure(endpoint, await workers[0].claimProbe(endpoint, LEASE_MS))
+    await workers[0].recordFailure(endpoint, await workers[0].claimProbe(endpoint, LEASE_MS))
     expect(await coolDownMs()).toBe(COOLDOWN_MS)
-    await workers[1].noteAnswer(endpoint)
+    await workers[1].recordAnswer(endpoint)
     expect(await stateOf()).toBe('closed')
   })
 })
@@ -170,11 +170,11 @@ describe('the history of cool-downs', () => {
     const { openUntilMs } = await workers[0].health(endpoint)
     expect(await history()).toEqual([{ fromMs: (openUntilMs ?? 0) - COOLDOWN_MS, untilMs: openUntilMs }])
     await cooledDown()
-    await workers[0].noteFailure(endpoint, await workers[0].claimProbe(endpoint, LEASE_MS))
+    await workers[0].recordFailure(endpoint, await workers[0].claimProbe(endpoint, LEASE_MS))
     const extended = { fromMs: period?.fromMs, untilMs: (await workers[0].health(endpoint)).openUntilMs }
     expect(await history()).toEqual([extended])
 
-    await workers[0].noteAnswer(endpoint)
+    await workers[0].recordAnswer(endpoint)
     await open()
     expect(await history()).toEqual([extended, expect.anything()])
     expect(await history(endpoint, extended.untilMs ?? 0)).toHaveLength(1)
@@ -188,9 +188,9 @@ describe('the history of cool-downs', () => {
     for (let outage = 0; outage < KEPT_PERIODS + 20; outage++) {
       // Each outage begins in a millisecond of its own.
       await eventually(async () => {
-        await flapping.noteAnswer(endpoint)
+        await flapping.recordAnswer(endpoint)
         const before = (await history()).at(-1)?.fromMs ?? 0
-        await flapping.noteFailure(endpoint, undefined)
+        await flapping.recordFailure(endpoint, undefined)
         expect((await history()).at(-1)?.fromMs).toBeGreaterThan(before)
       })
     }
@@ -204,9 +204,9 @@ test('while a probe is in flight, other failures change nothing', async () => {
   await open()
   await cooledDown()
   const probe = await workers[0].claimProbe(endpoint, LEASE_MS)
-  expect(await workers[1].noteFailure(endpoint, undefined)).toBe(false)
-  expect(await workers[1].noteFailure(endpoint, 'another claim')).toBe(false)
-  expect(await workers[0].noteFailure(endpoint, probe)).toBe(true)
+  expect(await workers[1].recordFailure(endpoint, undefined)).toBe(false)
+  expect(await workers[1].recordFailure(endpoint, 'another claim')).toBe(false)
+  expect(await workers[0].recordFailure(endpoint, probe)).toBe(true)
 })
 
 test('the probe of a dead worker lapses, and another worker gets it', async () => {
@@ -231,7 +231,7 @@ test('a probe that is given back is granted to the next worker immediately, and 
 test('a probe is granted if the breaker has closed meanwhile', async () => {
   await open()
   await cooledDown()
-  await workers[1].noteAnswer(endpoint)
+  await workers[1].recordAnswer(endpoint)
   expect(await workers[0].claimProbe(endpoint, LEASE_MS)).toBeDefined()
 })
 
@@ -269,7 +269,7 @@ describe('after a failover to a Redis whose clock is an hour behind', () => {
     await failOver()
     expect([await stateOf(), await stateOf(1)]).toEqual(['probing', 'probing'])
     const probe = await workers[1].claimProbe(endpoint, LEASE_MS)
-    expect(await workers[1].noteFailure(endpoint, probe)).toBe(true)
+    expect(await workers[1].recordFailure(endpoint, probe)).toBe(true)
     const { state, openUntilMs } = await workers[0].health(endpoint)
     expect(state).toBe('open')
     expect(openUntilMs).toBeLessThanOrEqual(Date.now() + COOLDOWN_MS)
@@ -306,13 +306,13 @@ test('a look returns the stored subscription with the breaker', async () => {
 
 describe('results that hung', () => {
   /** Of an endpoint with a limit of three: `h` hung, `f` failed quickly, `.` was answered. */
-  async function note(results: string): Promise<boolean> {
+  async function record(results: string): Promise<boolean> {
     let opened = false
     for (const [at, result] of results.split('').entries()) {
       const worker = workers[at % 2 === 0 ? 0 : 1]
-      if (result === '.') await worker.noteAnswer(endpoint)
+      if (result === '.') await worker.recordAnswer(endpoint)
       else
-        opened = await worker.noteFailure(endpoint, undefined, {
+        opened = await worker.recordFailure(endpoint, undefined, {
           outcome: 'timeout',
           status: null,
           hung: result === 'h',
@@ -332,27 +332,27 @@ describe('results that hung', () => {
     ['h.hfh', true],
     ['ff.h.h', false],
   ])('of %s open the breaker: %s', async (results, expected) => {
-    expect(await note(results)).toBe(expected)
+    expect(await record(results)).toBe(expected)
     expect(await stateOf(1)).toBe(expected ? 'open' : 'closed')
   })
 
   test('are known until six results are newer; then nothing is kept', async () => {
-    await note('h.....')
+    await record('h.....')
     expect(await workers[1].health(endpoint)).toMatchObject({ state: 'closed', consecutiveFailures: 0, recentHangs: 1 })
-    await note('.')
+    await record('.')
     expect(await workers[1].health(endpoint)).toMatchObject({ recentHangs: 0 })
     expect(await redis[0][run]((commands) => commands.exists(breakerKey(endpoint)))).toBe(0)
   })
 
   test('count anew after the cool-down, but one stays known; a probe that fails begins another', async () => {
-    await note('h.h.h')
+    await record('h.h.h')
     await cooledDown()
     const probe = await workers[0].claimProbe(endpoint, LEASE_MS)
-    expect(await workers[0].noteFailure(endpoint, probe, { outcome: 'timeout', status: null, hung: true })).toBe(true)
+    expect(await workers[0].recordFailure(endpoint, probe, { outcome: 'timeout', status: null, hung: true })).toBe(true)
     await cooledDown()
-    await workers[0].noteAnswer(endpoint)
+    await workers[0].recordAnswer(endpoint)
     expect(await workers[1].health(endpoint)).toMatchObject({ state: 'closed', recentHangs: 1 })
-    expect(await note('h.')).toBe(false)
-    expect(await note('h')).toBe(true)
+    expect(await record('h.')).toBe(false)
+    expect(await record('h')).toBe(true)
   })
 })

@@ -12,35 +12,35 @@ import { parseSubscription } from '../subscriptions/subscription-index.ts'
  *               Nth failure in a row,             cool-down over
  *               N of the last 2 N hung,           (nothing is written)
  *               or a pause asked for
- *               (note-failure)
+ *               (record-failure)
  *     closed ───────────────────────────▶ open ───────────────────────▶ probing
  *       ▲                                   ▲                            │   │
  *       │                                   └────── the probe fails ─────┘   │
- *       │                                           (note-failure)           │
- *       └──── an endpoint answers (note-answer) ─────────────────────────────┘
+ *       │                                           (record-failure)         │
+ *       └──── an endpoint answers (record-answer) ───────────────────────────┘
  *
  * Probing: one worker at a time may send one POST, the probe, under a lease (claim-probe). A failure that does not
  * belong to the probe changes nothing while the breaker is open or probing.
  *
- * field        written by                 content
- * failures     note-failure               failures in a row
- * recent       both notes                 the last 2 N results since one hung, oldest first: `h` hung, `.` any other
- * openedAt     note-failure               start of the cool-down
- * openUntil    note-failure               end of the cool-down; absent while closed
- * probe        claim-probe                the probe's claim; a new cool-down removes it, and so does give-up-probe
- * probedAt     claim-probe                start of the probe's lease
- * probeUntil   claim-probe                end of the probe's lease; then another worker may claim it
- * paused       note-failure               present if the endpoint asked for this cool-down
- * opening      note-failure, once         the cool-down at the Nth failure: start, failures, end, last result
- * told         mark-reported              start of this outage, once its notice was published
- * recoveredAt  note-outage-end            first answer after the outage; a failed probe removes it
+ * field        written by               content
+ * failures     record-failure           failures in a row
+ * recent       record-failure, -answer  the last 2 N results since one hung, oldest first: `h` hung, `.` any other
+ * openedAt     record-failure           start of the cool-down
+ * openUntil    record-failure           end of the cool-down; absent while closed
+ * probe        claim-probe              the probe's claim; a new cool-down removes it, and so does give-up-probe
+ * probedAt     claim-probe              start of the probe's lease
+ * probeUntil   claim-probe              end of the probe's lease; then another worker may claim it
+ * paused       record-failure           present if the endpoint asked for this cool-down
+ * opening      record-failure, once     the cool-down at the Nth failure: start, failures, end, last result
+ * told         mark-reported            start of this outage, once its notice was published
+ * recoveredAt  record-outage-end        first answer after the outage; a failed probe removes it
  *
- * `note-failure` also adds each cool-down to the endpoint's history (cool-down-history.ts).
+ * `record-failure` also adds each cool-down to the endpoint's history (cool-down-history.ts).
  *
  * After a failover the clock of the new Redis can be behind. A cool-down or a lease whose start is in its future is over, so
  * neither ever lasts longer than its length from then on.
  *
- * Times are in ms since 1970. The scripts are in `lua/breaker` and `lua/redis`. `note-answer` deletes the hash except for
+ * Times are in ms since 1970. The scripts are in `lua/breaker` and `lua/redis`. `record-answer` deletes the hash except for
  * `recent`, unless a cool-down runs that the endpoint asked for. Without an answer, the hash expires one cool-down and a day after the last failure;
  * that of an outage after 30 days.
  * A lost hash means closed: at worst an extra attempt.
@@ -78,7 +78,7 @@ export function createBreakerStore(redis: Redis, options: { readonly failures: n
   const { failures, cooldownMs } = options
   return {
     ...createBreakerReader(redis),
-    /** Undefined: another worker holds the probe. The claim lapses after `leaseMs` unless a result is noted. */
+    /** Undefined: another worker holds the probe. The claim lapses after `leaseMs` unless a result is recorded. */
     async claimProbe(endpoint: Endpoint, leaseMs: number): Promise<string | undefined> {
       const probe = randomUUID()
       const claimed = await runScript(redis, 'breaker/claim-probe', [breakerKey(endpoint)], [probe, leaseMs])
@@ -88,17 +88,21 @@ export function createBreakerStore(redis: Redis, options: { readonly failures: n
     giveUpProbe: (endpoint: Endpoint, probe: string): Promise<void> =>
       runScript(redis, 'breaker/give-up-probe', [breakerKey(endpoint)], [probe]),
     /** Counts a transient failure. Resolves to whether it starts a cool-down; one that asks for a pause always does. */
-    async noteFailure(endpoint: Endpoint, probe: string | undefined, result: FailedResult = UNKNOWN): Promise<boolean> {
+    async recordFailure(
+      endpoint: Endpoint,
+      probe: string | undefined,
+      result: FailedResult = UNKNOWN,
+    ): Promise<boolean> {
       const keys = [breakerKey(endpoint), coolDownsKey(endpoint)]
       const breaker = [failures, cooldownMs, probe ?? '', cooldownMs + REMEMBERED_MS]
       const hung = result.hung === true ? 'h' : '.'
       const args = [...breaker, resultToText(result), KEPT_PERIODS, HISTORY_MS, result.pauseMs ?? 0, hung]
-      const opened = await runScript(redis, 'breaker/note-failure', keys, args)
+      const opened = await runScript(redis, 'breaker/record-failure', keys, args)
       return opened === 1
     },
     /** Resets the count, because the endpoint works, and closes the breaker unless the endpoint asked for a pause. */
-    noteAnswer: (endpoint: Endpoint): Promise<void> =>
-      runScript(redis, 'breaker/note-answer', [breakerKey(endpoint)], [2 * failures, cooldownMs + REMEMBERED_MS]),
+    recordAnswer: (endpoint: Endpoint): Promise<void> =>
+      runScript(redis, 'breaker/record-answer', [breakerKey(endpoint)], [2 * failures, cooldownMs + REMEMBERED_MS]),
   }
 }
 
@@ -150,9 +154,9 @@ export function createBreakerReader(redis: Redis) {
       return health
     },
     /**
-     * Reads the breaker and the subscription in one round trip, whether a client reads the tenant's live stream, and the noted
+     * Reads the breaker and the subscription in one round trip, whether a client reads the tenant's live stream, and the recorded
      * rejections.
-     * @returns `rejected`: the noted rejections, as stored (`RejectionStore`); '' for none. Undefined: the subscription does
+     * @returns `rejected`: the recorded rejections, as stored (`RejectionStore`); '' for none. Undefined: the subscription does
      *   not recover them.
      */
     async look(endpoint: Endpoint) {

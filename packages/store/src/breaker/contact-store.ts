@@ -19,9 +19,9 @@ export type ContactStore = ReturnType<typeof createContactStore>
 /** The contact times that the api shows for a subscription. No decision depends on them. */
 export const createContactStore = (redis: Redis) => ({
   /** Times older than the stored ones change nothing. */
-  async note(endpoint: Endpoint, { successAtMs, failureAtMs, failure }: Contact): Promise<void> {
+  async record(endpoint: Endpoint, { successAtMs, failureAtMs, failure }: Contact): Promise<void> {
     const args = [successAtMs ?? '', failureAtMs ?? '', failure === null ? '' : resultToText(failure), REMEMBERED_MS]
-    await runScript(redis, 'breaker/note-contact', [contactKey(endpoint)], args)
+    await runScript(redis, 'breaker/record-contact', [contactKey(endpoint)], args)
   },
   async find(endpoint: Endpoint) {
     const [successAt, failureAt, failure, failingSince] = await redis[run]((commands) =>
@@ -31,7 +31,7 @@ export const createContactStore = (redis: Redis) => ({
       successAtMs: msOf(successAt),
       failureAtMs: msOf(failureAt),
       failure: failure == null ? null : resultFromText(failure),
-      /** The first failure since the last success, to within the seconds between two notes. Null: the last contact was a success. */
+      /** The first failure since the last success, to within the seconds between two writes. Null: the last contact was a success. */
       failingSinceMs: msOf(failingSince),
     }
   },

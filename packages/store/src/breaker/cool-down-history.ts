@@ -10,7 +10,7 @@ export interface CoolDownPeriod {
   readonly untilMs: number
 }
 
-/** The cool-downs of the past. breaker/note-failure.lua writes them in the step that opens the breaker. */
+/** The cool-downs of the past. breaker/record-failure.lua writes them in the step that opens the breaker. */
 export const createCoolDownHistory = (redis: Redis) => ({
   /** The periods with any moment from `fromMs` to before `toMs`, the oldest first. */
   async between(

@@ -27,15 +27,15 @@ beforeEach(() => {
 })
 
 async function open(): Promise<void> {
-  await breaker.noteFailure(endpoint, undefined, timeout)
-  expect(await breaker.noteFailure(endpoint, undefined, answered503)).toBe(true)
+  await breaker.recordFailure(endpoint, undefined, timeout)
+  expect(await breaker.recordFailure(endpoint, undefined, answered503)).toBe(true)
 }
 
 test('an outage is remembered for 30 days, in which the workers or the traffic of the endpoint may pause', async () => {
-  await breaker.noteFailure(endpoint, undefined, timeout)
+  await breaker.recordFailure(endpoint, undefined, timeout)
   const keptMs = (): Promise<number> => redis[run]((commands) => commands.pttl(breakerKey(endpoint)))
   expect(await keptMs()).toBeLessThanOrEqual(DAY_MS + COOLDOWN_MS)
-  expect(await breaker.noteFailure(endpoint, undefined, answered503)).toBe(true)
+  expect(await breaker.recordFailure(endpoint, undefined, answered503)).toBe(true)
   expect(await keptMs()).toBeGreaterThan(29 * DAY_MS)
 })
 
@@ -56,11 +56,11 @@ async function report(): Promise<Outage> {
 
 describe('an outage', () => {
   test('exists from the opening on, and stays the same after a failed probe', async () => {
-    await breaker.noteFailure(endpoint, undefined, timeout)
+    await breaker.recordFailure(endpoint, undefined, timeout)
     expect(await outages.unreported(endpoint)).toBeUndefined()
     // The script counts whole milliseconds.
     const beforeMs = Math.floor(await redis.nowMs())
-    expect(await breaker.noteFailure(endpoint, undefined, answered503)).toBe(true)
+    expect(await breaker.recordFailure(endpoint, undefined, answered503)).toBe(true)
     const afterMs = await redis.nowMs()
     const outage = await outages.unreported(endpoint)
     expect(outage).toMatchObject({ failures: 2, last: answered503 })
@@ -68,46 +68,46 @@ describe('an outage', () => {
     expect(outage?.sinceMs).toBeLessThanOrEqual(afterMs)
     expect(outage?.untilMs).toBe((outage?.sinceMs ?? 0) + COOLDOWN_MS)
 
-    expect(await breaker.noteFailure(endpoint, await probe(), timeout)).toBe(true)
+    expect(await breaker.recordFailure(endpoint, await probe(), timeout)).toBe(true)
     expect(await outages.unreported(endpoint)).toEqual(outage)
   })
 
   test('is reported once; its end only if its start was, by one worker, and a later repeat is identical', async () => {
     await open()
-    expect(await outages.noteEnd(endpoint)).toBeUndefined()
+    expect(await outages.recordEnd(endpoint)).toBeUndefined()
     const outage = await report()
     expect(await outages.unreported(endpoint)).toBeUndefined()
-    const recovery = await outages.noteEnd(endpoint)
+    const recovery = await outages.recordEnd(endpoint)
     expect(recovery).toEqual({ ...outage, recoveredAtMs: expect.any(Number) })
-    expect(await outages.noteEnd(endpoint)).toBeUndefined()
+    expect(await outages.recordEnd(endpoint)).toBeUndefined()
     const recoveredAtMs = (recovery?.recoveredAtMs ?? 0) - 10_000
     const key = breakerKey(endpoint)
     await redis[run]((commands) => commands.hset(key, 'recoveredAt', String(recoveredAtMs)))
-    expect(await outages.noteEnd(endpoint)).toEqual({ ...recovery, recoveredAtMs })
-    await breaker.noteAnswer(endpoint)
-    expect(await outages.noteEnd(endpoint)).toBeUndefined()
+    expect(await outages.recordEnd(endpoint)).toEqual({ ...recovery, recoveredAtMs })
+    await breaker.recordAnswer(endpoint)
+    expect(await outages.recordEnd(endpoint)).toBeUndefined()
   })
 
   test('that follows another one is reported again, even if the first is marked too late', async () => {
     await open()
     const first = await report()
-    await breaker.noteAnswer(endpoint)
+    await breaker.recordAnswer(endpoint)
     await outages.markReported(endpoint, first)
     expect((await breaker.health(endpoint)).state).toBe('closed')
     await eventually(() => expect(Date.now()).toBeGreaterThan(first.sinceMs + 5))
     await open()
     await outages.markReported(endpoint, first)
-    expect(await outages.noteEnd(endpoint)).toBeUndefined()
+    expect(await outages.recordEnd(endpoint)).toBeUndefined()
     const second = await report()
     expect(second.sinceMs).toBeGreaterThan(first.sinceMs)
     await outages.markReported(endpoint, first)
-    expect(await outages.noteEnd(endpoint)).toMatchObject(second)
+    expect(await outages.recordEnd(endpoint)).toMatchObject(second)
   })
 
   test('whose start was not stored is reported when its next probe fails', async () => {
     const key = breakerKey(endpoint)
     await redis[run]((commands) => commands.hset(key, 'failures', '5', 'openedAt', '1', 'openUntil', '2'))
-    expect(await breaker.noteFailure(endpoint, await probe(), timeout)).toBe(true)
+    expect(await breaker.recordFailure(endpoint, await probe(), timeout)).toBe(true)
     expect(await outages.unreported(endpoint)).toMatchObject({ failures: 6 })
   })
 
@@ -115,10 +115,10 @@ describe('an outage', () => {
     await open()
     await report()
     const claim = await probe()
-    const early = await outages.noteEnd(endpoint)
-    await breaker.noteFailure(endpoint, claim, timeout)
+    const early = await outages.recordEnd(endpoint)
+    await breaker.recordFailure(endpoint, claim, timeout)
     await eventually(() => expect(Date.now()).toBeGreaterThan((early?.recoveredAtMs ?? 0) + 5))
-    expect((await outages.noteEnd(endpoint))?.recoveredAtMs).toBeGreaterThan(early?.recoveredAtMs ?? 0)
+    expect((await outages.recordEnd(endpoint))?.recoveredAtMs).toBeGreaterThan(early?.recoveredAtMs ?? 0)
   })
 })
 
@@ -129,41 +129,41 @@ describe('the contact times of an endpoint', () => {
     const contacts = createContactStore(redis)
     const none = { ...nothing, failingSinceMs: null }
     expect(await contacts.find(endpoint)).toEqual(none)
-    await contacts.note(endpoint, { ...nothing, successAtMs: 2_000 })
-    await contacts.note(endpoint, { successAtMs: 1_000, failureAtMs: 3_000, failure: answered503 })
-    await contacts.note(endpoint, { ...nothing, failureAtMs: 2_500, failure: timeout })
+    await contacts.record(endpoint, { ...nothing, successAtMs: 2_000 })
+    await contacts.record(endpoint, { successAtMs: 1_000, failureAtMs: 3_000, failure: answered503 })
+    await contacts.record(endpoint, { ...nothing, failureAtMs: 2_500, failure: timeout })
     expect(await contacts.find(endpoint)).toEqual({
       successAtMs: 2_000,
       failureAtMs: 3_000,
       failure: answered503,
       failingSinceMs: 3_000,
     })
-    await contacts.note(endpoint, { ...nothing, failureAtMs: 4_000, failure: timeout })
+    await contacts.record(endpoint, { ...nothing, failureAtMs: 4_000, failure: timeout })
     expect(await contacts.find(endpoint)).toMatchObject({ failureAtMs: 4_000, failure: timeout })
     expect(await contacts.find({ ...endpoint, tenant: null })).toEqual(none)
   })
 
   test('say since when it fails: since the first failure after its last success', async () => {
     const contacts = createContactStore(redis)
-    const note = async (successAtMs: number | null, failureAtMs: number | null) => {
-      await contacts.note(endpoint, { successAtMs, failureAtMs, failure: failureAtMs === null ? null : timeout })
+    const record = async (successAtMs: number | null, failureAtMs: number | null) => {
+      await contacts.record(endpoint, { successAtMs, failureAtMs, failure: failureAtMs === null ? null : timeout })
       return (await contacts.find(endpoint)).failingSinceMs
     }
-    expect(await note(null, 1_000)).toBe(1_000)
-    expect(await note(null, 9_000)).toBe(1_000)
-    expect(await note(10_000, null)).toBeNull()
-    expect(await note(null, 9_500)).toBeNull()
-    expect(await note(11_000, 12_000)).toBe(12_000)
+    expect(await record(null, 1_000)).toBe(1_000)
+    expect(await record(null, 9_000)).toBe(1_000)
+    expect(await record(10_000, null)).toBeNull()
+    expect(await record(null, 9_500)).toBeNull()
+    expect(await record(11_000, 12_000)).toBe(12_000)
     // Another worker's success is written late.
-    expect(await note(12_500, 13_000)).toBe(13_000)
-    expect(await note(null, 14_000)).toBe(13_000)
+    expect(await record(12_500, 13_000)).toBe(13_000)
+    expect(await record(null, 14_000)).toBe(13_000)
   })
 
   test('outlive the breaker', async () => {
     const contacts = createContactStore(redis)
-    await contacts.note(endpoint, { ...nothing, failureAtMs: 1_000, failure: timeout })
+    await contacts.record(endpoint, { ...nothing, failureAtMs: 1_000, failure: timeout })
     await open()
-    await breaker.noteAnswer(endpoint)
+    await breaker.recordAnswer(endpoint)
     expect(await contacts.find(endpoint)).toMatchObject({ failureAtMs: 1_000 })
   })
 })

@@ -20,12 +20,12 @@ export const createOutageStore = (redis: Redis) => ({
   markReported: (endpoint: Endpoint, { sinceMs }: Pick<Outage, 'sinceMs'>): Promise<void> =>
     runScript(redis, 'redis/mark-reported', [breakerKey(endpoint)], ['opening', sinceMs]),
   /**
-   * Notes the first answer after the outage. Call it before `BreakerStore.noteAnswer`, which deletes the outage.
-   * Undefined: the start of the outage was never reported, so its end must not be either; or another worker noted its end
+   * Records the first answer after the outage. Call it before `BreakerStore.recordAnswer`, which deletes the outage.
+   * Undefined: the start of the outage was never reported, so its end must not be either; or another worker recorded its end
    * less than the time of a publish ago.
    */
-  async noteEnd(endpoint: Endpoint) {
-    const [opening, recoveredAt] = await runScript(redis, 'breaker/note-outage-end', [breakerKey(endpoint)])
+  async recordEnd(endpoint: Endpoint) {
+    const [opening, recoveredAt] = await runScript(redis, 'breaker/record-outage-end', [breakerKey(endpoint)])
     return opening === undefined ? undefined : { ...parseOpening(opening), recoveredAtMs: Number(recoveredAt) }
   },
 })

@@ -21,9 +21,9 @@ export type RejectionStore = ReturnType<typeof createRejectionStore>
 /** Remembers per endpoint since when it has rejected deliveries (`recoverRejected`, ADR 0078). */
 export const createRejectionStore = (redis: Redis) => ({
   /** Call it once the delivery is parked. Repeating it is harmless. */
-  async note(endpoint: Endpoint, parkedAtMs: number): Promise<void> {
+  async record(endpoint: Endpoint, parkedAtMs: number): Promise<void> {
     const args = [Math.floor(parkedAtMs), randomUUID(), REMEMBERED_MS]
-    await runScript(redis, 'breaker/note-rejection', [rejectedKey(endpoint)], args)
+    await runScript(redis, 'breaker/record-rejection', [rejectedKey(endpoint)], args)
   },
   async find(endpoint: Endpoint): Promise<Rejections | undefined> {
     const stored = await redis[run]((commands) => commands.get(rejectedKey(endpoint)))
@@ -31,7 +31,7 @@ export const createRejectionStore = (redis: Redis) => ({
     const [since, recoveryId = ''] = stored.split(' ')
     return { sinceMs: Number(since), recoveryId: parseRecoveryId(recoveryId), stored }
   },
-  /** Does nothing if a rejection was noted since they were read. */
+  /** Does nothing if a rejection was recorded since they were read. */
   remove: (endpoint: Endpoint, { stored }: Rejections): Promise<void> =>
     runScript(redis, 'redis/delete-if-equal', [rejectedKey(endpoint)], [stored]),
   /** Removes them, whatever they are. */

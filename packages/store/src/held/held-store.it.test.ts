@@ -144,7 +144,7 @@ test('a released delivery gets its place back, so the oldest still come first', 
   expect((await receiveOne()).given.deliveryId).toBe(oldest.deliveryId)
 })
 
-test('an outcome is noted under another lease until that is removed, and the former is lost', async () => {
+test('an outcome is stored under another lease until that is removed, and the former is lost', async () => {
   await hold()
   const { given } = await receiveOne()
   const [reported, ...others] = await held.report(id, [{ ...given, ...REJECTED }])

@@ -6,11 +6,11 @@ import { readdirSync, readFileSync } from 'node:fs'
  */
 export interface ScriptReplies {
   'breaker/claim-probe': 0 | 1
-  'breaker/note-contact': void
-  'breaker/note-failure': 0 | 1
-  'breaker/note-answer': void
-  'breaker/note-rejection': void
-  'breaker/note-outage-end': [opening: string, recoveredAt: string] | []
+  'breaker/record-contact': void
+  'breaker/record-failure': 0 | 1
+  'breaker/record-answer': void
+  'breaker/record-rejection': void
+  'breaker/record-outage-end': [opening: string, recoveredAt: string] | []
   'breaker/read-endpoints': [
     state: 'closed' | 'open' | 'probing',
     failures: number,

@@ -12,80 +12,80 @@ const before = (consecutiveFailures: number, state: EndpointHealth['state'] = 'c
 })
 
 function aBreaker(maxAttemptMs = 60_000) {
-  const notes: string[] = []
+  const records: string[] = []
   const openedFor: string[] = []
   const notices: string[] = []
   const breaker = createBreaker({
     store: {
       claimProbe: async () => 'the probe',
       giveUpProbe: async () => {},
-      noteFailure: async (_endpoint, probe, result) => {
-        notes.push(`${result?.hung === true ? 'hung' : 'failure'} ${probe ?? ''}`.trim())
-        return notes.length === 2
+      recordFailure: async (_endpoint, probe, result) => {
+        records.push(`${result?.hung === true ? 'hung' : 'failure'} ${probe ?? ''}`.trim())
+        return records.length === 2
       },
-      noteAnswer: async () => void notes.push('answer'),
+      recordAnswer: async () => void records.push('answer'),
     },
     maxAttemptMs,
     opened: (subscriptionId) => openedFor.push(subscriptionId),
     notices: {
-      failing: async () => void notices.push(`failing after ${notes.length}`),
-      recovered: async () => void notices.push(`recovered after ${notes.length}`),
+      failing: async () => void notices.push(`failing after ${records.length}`),
+      recovered: async () => void notices.push(`recovered after ${records.length}`),
     },
     scheduleOf: () => ({ waitsMs: [], cooldownMs: 900_000 }),
   })
-  return { breaker, notes, openedFor, notices }
+  return { breaker, records, openedFor, notices }
 }
 
 const aDelivery = (): Delivery => ({ tenant: 'acme', subscriptionId: newSubscriptionId() }) as Delivery
 
 test('an answer from a healthy endpoint writes nothing', async () => {
-  const { breaker, notes } = aBreaker()
-  await breaker.note(aDelivery(), ok, before(0), false)
-  await breaker.note(aDelivery(), rejected, before(0), false)
-  expect(notes).toEqual([])
+  const { breaker, records } = aBreaker()
+  await breaker.record(aDelivery(), ok, before(0), false)
+  await breaker.record(aDelivery(), rejected, before(0), false)
+  expect(records).toEqual([])
 })
 
 test.each([
   ['acknowledges', ok],
   ['rejects', rejected],
 ])('the failure count is reset when an endpoint %s', async (_name, outcome) => {
-  const { breaker, notes } = aBreaker()
-  await breaker.note(aDelivery(), outcome, before(1), false)
-  expect(notes).toEqual(['answer'])
+  const { breaker, records } = aBreaker()
+  await breaker.record(aDelivery(), outcome, before(1), false)
+  expect(records).toEqual(['answer'])
 })
 
 test('a failure of the egress proxy neither counts as a failure nor as an answer of the endpoint', async () => {
-  const { breaker, notes, notices } = aBreaker()
+  const { breaker, records, notices } = aBreaker()
   const delivery = aDelivery()
   for (const state of ['closed', 'probing'] as const) {
-    await breaker.note(delivery, { kind: 'unreachable', reason: 'proxy' }, before(4, state), false)
+    await breaker.record(delivery, { kind: 'unreachable', reason: 'proxy' }, before(4, state), false)
   }
-  expect([notes, notices, breaker.isFailing(delivery)]).toEqual([[], [], false])
+  expect([records, notices, breaker.isFailing(delivery)]).toEqual([[], [], false])
 })
 
 test('an answered probe closes the breaker', async () => {
-  const { breaker, notes } = aBreaker()
-  await breaker.note(aDelivery(), ok, before(5, 'probing'), false)
-  expect(notes).toEqual(['answer'])
+  const { breaker, records } = aBreaker()
+  await breaker.record(aDelivery(), ok, before(5, 'probing'), false)
+  expect(records).toEqual(['answer'])
 })
 
 test('an answer to a POST that began before this worker saw the endpoint fail is written, once', async () => {
-  const { breaker, notes } = aBreaker()
+  const { breaker, records } = aBreaker()
   const delivery = aDelivery()
-  await breaker.note(delivery, down, before(0), false)
-  await breaker.note(aDelivery(), ok, before(0), false)
-  await breaker.note(delivery, ok, before(0), false)
-  await breaker.note(delivery, ok, before(0), false)
-  expect(notes).toEqual(['failure', 'answer'])
+  await breaker.record(delivery, down, before(0), false)
+  await breaker.record(aDelivery(), ok, before(0), false)
+  await breaker.record(delivery, ok, before(0), false)
+  await breaker.record(delivery, ok, before(0), false)
+  expect(records).toEqual(['failure', 'answer'])
 })
 
 test('a failure is counted with its probe, and the start of a cool-down is reported', async () => {
-  const { breaker, notes, openedFor } = aBreaker()
+  const { breaker, records, openedFor } = aBreaker()
   const delivery = aDelivery()
-  await breaker.note(delivery, down, before(0), false)
+  await breaker.record(delivery, down, before(0), false)
   expect(openedFor).toEqual([])
-  await breaker.note(delivery, down, before(4, 'probing'), false)
-  expect(notes).toEqual(['failure', 'failure the probe'])
+  await breaker.record(delivery, down, before(4, 'probing'), false)
+  expect(records).toEqual(['failure', 'failure the probe'])
   expect(openedFor).toEqual([delivery.subscriptionId])
 })
 
@@ -95,22 +95,22 @@ test('the pause that an endpoint asks for is passed on, up to a limit', async ()
     store: {
       claimProbe: async () => 'the probe',
       giveUpProbe: async () => {},
-      noteFailure: async (_endpoint, _probe, result) => results.push(result) > 1,
-      noteAnswer: async () => {},
+      recordFailure: async (_endpoint, _probe, result) => results.push(result) > 1,
+      recordAnswer: async () => {},
     },
     maxAttemptMs: 60_000,
     opened: (_subscriptionId, pauseMs) => opened.push(pauseMs),
     notices: { failing: async () => {}, recovered: async () => {} },
     scheduleOf: () => ({ waitsMs: [], cooldownMs: 20_000 }),
   })
-  await breaker.note(
+  await breaker.record(
     aDelivery(),
     { kind: 'answered', status: 429, answer: 'slow down', pauseMs: 5_000 },
     before(0),
     false,
   )
-  await breaker.note(aDelivery(), { kind: 'answered', status: 503, pauseMs: 900_000 }, before(0), false)
-  await breaker.note(aDelivery(), down, before(0), false)
+  await breaker.record(aDelivery(), { kind: 'answered', status: 503, pauseMs: 900_000 }, before(0), false)
+  await breaker.record(aDelivery(), down, before(0), false)
   expect(results).toMatchObject([
     { outcome: 'answered', status: 429, pauseMs: 5_000 },
     { outcome: 'answered', status: 503, pauseMs: 20_000 },
@@ -122,11 +122,11 @@ test('the pause that an endpoint asks for is passed on, up to a limit', async ()
 test('each cool-down triggers the failing notice; the recovered notice precedes the closing of the breaker', async () => {
   const { breaker, notices } = aBreaker()
   const delivery = aDelivery()
-  await breaker.note(aDelivery(), ok, before(0), false)
-  await breaker.note(delivery, down, before(0), false)
+  await breaker.record(aDelivery(), ok, before(0), false)
+  await breaker.record(delivery, down, before(0), false)
   expect(notices).toEqual([])
-  await breaker.note(delivery, down, before(1), false)
-  await breaker.note(delivery, ok, before(5, 'probing'), false)
+  await breaker.record(delivery, down, before(1), false)
+  await breaker.record(delivery, ok, before(5, 'probing'), false)
   expect(notices).toEqual(['failing after 2', 'recovered after 2'])
 })
 
@@ -134,31 +134,31 @@ test('this worker knows that an endpoint fails from its failure until its next a
   const { breaker } = aBreaker()
   const delivery = aDelivery()
   expect(breaker.isFailing(delivery)).toBe(false)
-  await breaker.note(delivery, down, before(0), false)
+  await breaker.record(delivery, down, before(0), false)
   expect([breaker.isFailing(delivery), breaker.isFailing(aDelivery())]).toEqual([true, false])
-  await breaker.note(delivery, ok, before(1), false)
+  await breaker.record(delivery, ok, before(1), false)
   expect(breaker.isFailing(delivery)).toBe(false)
 })
 
 test('after more dead endpoints than are remembered, only endpoints that fail count as failing', async () => {
   const { breaker } = aBreaker()
   const last = aDelivery()
-  for (let dead = 0; dead < 10_000; dead++) await breaker.note(aDelivery(), down, before(0), false)
-  await breaker.note(last, down, before(0), false)
+  for (let dead = 0; dead < 10_000; dead++) await breaker.record(aDelivery(), down, before(0), false)
+  await breaker.record(last, down, before(0), false)
   expect([breaker.isFailing(last), breaker.isFailing(aDelivery())]).toEqual([true, false])
 })
 
 test('a failure is forgotten once every POST that began before it has ended: a deleted subscription leaves no entry', async () => {
   const { breaker } = aBreaker(5)
   const deleted = aDelivery()
-  await breaker.note(deleted, down, before(0), false)
+  await breaker.record(deleted, down, before(0), false)
   await eventually(() => expect(breaker.isFailing(deleted)).toBe(false))
 })
 
-test('a failure that hung is noted as such; while one is known, the answers are noted, too', async () => {
-  const { breaker, notes } = aBreaker()
-  await breaker.note(aDelivery(), down, before(0), false)
-  await breaker.note(aDelivery(), down, before(0), true)
-  await breaker.note(aDelivery(), ok, before(0, 'closed', 1), false)
-  expect(notes).toEqual(['failure', 'hung', 'answer'])
+test('a failure that hung is recorded as such; while one is known, the answers are recorded, too', async () => {
+  const { breaker, records } = aBreaker()
+  await breaker.record(aDelivery(), down, before(0), false)
+  await breaker.record(aDelivery(), down, before(0), true)
+  await breaker.record(aDelivery(), ok, before(0, 'closed', 1), false)
+  expect(records).toEqual(['failure', 'hung', 'answer'])
 })

@@ -35,7 +35,7 @@ const MAX_FAILING = 10_000
 export type Breaker = ReturnType<typeof createBreaker>
 
 interface BreakerDeps {
-  readonly store: Pick<BreakerStore, 'claimProbe' | 'giveUpProbe' | 'noteFailure' | 'noteAnswer'>
+  readonly store: Pick<BreakerStore, 'claimProbe' | 'giveUpProbe' | 'recordFailure' | 'recordAnswer'>
   /** How long an attempt can take, and how long a claimed probe is valid. */
   readonly maxAttemptMs: number
   /** Called when a cool-down begins, with the pause that the endpoint asked for. */
@@ -60,7 +60,7 @@ export function createBreaker({ store, maxAttemptMs, opened, notices, scheduleOf
     giveUpProbe: (delivery: Delivery, probe: string): Promise<void> => store.giveUpProbe(delivery, probe),
     /** Whether a POST of this worker to the endpoint failed a moment ago, and none was answered since. Reads no store. */
     isFailing: ({ subscriptionId }: Delivery): boolean => failing.has(subscriptionId),
-    note: async (delivery: Delivery, outcome: Outcome, { health, probe }: Before, isHung: boolean): Promise<void> => {
+    record: async (delivery: Delivery, outcome: Outcome, { health, probe }: Before, isHung: boolean): Promise<void> => {
       const { subscriptionId } = delivery
       if (outcome.kind === 'unreachable' && outcome.reason === 'proxy') return
       if (isTransientFailure(outcome)) {
@@ -68,13 +68,13 @@ export function createBreaker({ store, maxAttemptMs, opened, notices, scheduleOf
         const asked = outcome.kind === 'answered' ? outcome.pauseMs : undefined
         const longestMs = postponementsMs(scheduleOf(delivery)).reduce((sum, waitMs) => sum + waitMs, 0)
         const pauseMs = asked && Math.min(asked, longestMs)
-        if (await store.noteFailure(delivery, probe, { ...resultOf(outcome), pauseMs, hung: isHung })) {
+        if (await store.recordFailure(delivery, probe, { ...resultOf(outcome), pauseMs, hung: isHung })) {
           opened(subscriptionId, pauseMs)
           await notices.failing(delivery)
         }
       } else if (health.consecutiveFailures > 0 || health.recentHangs > 0 || failing.has(subscriptionId)) {
         await notices.recovered(delivery)
-        await store.noteAnswer(delivery)
+        await store.recordAnswer(delivery)
         failing.delete(subscriptionId)
       }
     },

@@ -64,7 +64,7 @@ function aWorld(change: Change = {}, crossings: readonly Omit<Crossing, 'tenant'
     outages: {
       unreported: async () => outage,
       markReported: async () => void steps.push('marked'),
-      noteEnd: async () => ({ ...outage, recoveredAtMs: SINCE_MS + 60_000 }),
+      recordEnd: async () => ({ ...outage, recoveredAtMs: SINCE_MS + 60_000 }),
     },
     parkedLimits: {
       due: async (tenant) => crossings.map((each) => ({ ...each, tenant, size: 12 })),
@@ -110,7 +110,7 @@ test.each(OUTCOMES)('the outcome %s has its own number in a notice', async (outc
     outages: {
       unreported: async () => ({ ...outage, last: { outcome, status: null } }),
       markReported: async () => {},
-      noteEnd: async () => undefined,
+      recordEnd: async () => undefined,
     },
     find: async (delivery) => withLastOutcome(parkedRecord(delivery), outcome),
   })
@@ -167,7 +167,7 @@ test.each(kinds)('%s: without a subscription to the notice, nothing is read or p
       asked.push(question)
       return false
     },
-    outages: { unreported: untouched, markReported: untouched, noteEnd: untouched },
+    outages: { unreported: untouched, markReported: untouched, recordEnd: untouched },
     find: untouched,
   })
   await notices[kind](lastDelivery())
@@ -179,19 +179,19 @@ test('an outage is marked as notified after the broker’s confirm, and not publ
   await notices.failing(lastDelivery())
   expect(steps).toEqual(['webhook.endpoint.failing', 'marked'])
   const repeated = aWorld({
-    outages: { unreported: async () => undefined, markReported: async () => {}, noteEnd: async () => undefined },
+    outages: { unreported: async () => undefined, markReported: async () => {}, recordEnd: async () => undefined },
   })
   await repeated.notices.failing(lastDelivery())
   await repeated.notices.recovered(lastDelivery())
   expect(repeated.steps).toEqual([])
 })
 
-test('an outage that is noted to end twice is two events, because they say other times', async () => {
+test('an outage whose end is recorded twice is two events, because they say other times', async () => {
   const delivery = lastDelivery()
   const idOf = async (recoveredAtMs: number) => {
-    const noteEnd = async () => ({ ...outage, recoveredAtMs })
+    const recordEnd = async () => ({ ...outage, recoveredAtMs })
     const { notices, events } = aWorld({
-      outages: { unreported: async () => undefined, markReported: async () => {}, noteEnd },
+      outages: { unreported: async () => undefined, markReported: async () => {}, recordEnd },
     })
     await notices.recovered(delivery)
     return events.map(({ eventId }) => eventId)

@@ -138,7 +138,7 @@ export function createNotices(deps: NoticesDeps) {
       await outages.markReported(delivery, outage)
     }),
     recovered: quietly(RECOVERED, async (delivery) => {
-      const outage = await outages.noteEnd(delivery)
+      const outage = await outages.recordEnd(delivery)
       if (outage === undefined) return
       const { subscriptionId, url } = delivery
       const recoveredAt = toIso(outage.recoveredAtMs)

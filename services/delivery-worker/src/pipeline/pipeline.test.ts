@@ -453,17 +453,17 @@ describe('deliver', () => {
     })
 
     test('is contacted by the worker that claims the probe, which reports the outcome', async () => {
-      const noted: unknown[] = []
+      const recorded: unknown[] = []
       const { deliver, steps } = aWorld(down, {
         admit: admitIn('probing'),
         breaker: aBreaker({
           claimProbe: async () => 'the probe',
-          note: async (_delivery, outcome, { probe }) => void noted.push([outcome, probe]),
+          record: async (_delivery, outcome, { probe }) => void recorded.push([outcome, probe]),
         }),
       })
       await deliver(aDelivery())
       expect(steps[0]).toBe('post https://client.example/hook attempt 1')
-      expect(noted).toEqual([[down, 'the probe']])
+      expect(recorded).toEqual([[down, 'the probe']])
     })
 
     test.each<[string, Withheld, string]>([
@@ -520,32 +520,32 @@ describe('deliver', () => {
       [{ isHung: true } as const, true],
       [{}, false],
     ])('learns whether the POST hung: %j', async (change, hung) => {
-      const noted: boolean[] = []
-      const breaker = aBreaker({ note: async (_delivery, _outcome, _before, isHung) => void noted.push(isHung) })
+      const recorded: boolean[] = []
+      const breaker = aBreaker({ record: async (_delivery, _outcome, _before, isHung) => void recorded.push(isHung) })
       const post = async (delivery: Delivery) => ({ ...posted(delivery, down), ...change })
       await aWorld(down, { breaker, post }).deliver(aDelivery())
-      expect(noted).toEqual([hung])
+      expect(recorded).toEqual([hung])
     })
 
     test('learns nothing from a first attempt that is withdrawn during connecting', async () => {
-      let noted = 0
-      const breaker = aBreaker({ note: async () => void noted++ })
+      let recorded = 0
+      const breaker = aBreaker({ record: async () => void recorded++ })
       await aWorld(ok, { breaker, post: async () => ({ kind: 'withdrawn' }) }).deliver(aDelivery())
-      expect(noted).toBe(0)
+      expect(recorded).toBe(0)
     })
 
     test('learns nothing from an attempt that a client made, whose retry is held instead of being sent', async () => {
-      let noted = 0
-      const { conclude, steps } = aWorld(down, { breaker: aBreaker({ note: async () => void noted++ }) })
+      let recorded = 0
+      const { conclude, steps } = aWorld(down, { breaker: aBreaker({ record: async () => void recorded++ }) })
       await conclude({ via: 'pull', delivery: aDelivery(), outcome: down, attempt: anAttempt() })
-      expect([noted, steps]).toEqual([0, ['settle slot 0 held', 'report hold']])
+      expect([recorded, steps]).toEqual([0, ['settle slot 0 held', 'report hold']])
     })
 
     test('gets an outcome once, however often the message comes back', async () => {
       let isAway = true
-      let noted = 0
+      let recorded = 0
       const { deliver } = aWorld(ok, {
-        breaker: aBreaker({ note: async () => void noted++ }),
+        breaker: aBreaker({ record: async () => void recorded++ }),
         settle: async () => {
           if (isAway) throw new Unavailable('redis', 'gone')
           return WRITTEN
@@ -555,12 +555,12 @@ describe('deliver', () => {
       await expect(deliver(delivery)).rejects.toThrow('gone')
       isAway = false
       await deliver(delivery)
-      expect(noted).toBe(1)
+      expect(recorded).toBe(1)
     })
 
     test('does not delay a delivery if its breaker cannot be written', async () => {
       const { deliver, steps } = aWorld(ok, {
-        breaker: aBreaker({ note: gone }),
+        breaker: aBreaker({ record: gone }),
       })
       await deliver(aDelivery())
       expect(steps).toContain('settle slot 0 acknowledged')
@@ -719,14 +719,14 @@ describe('recoverRejected', () => {
   const parked = { state: 'parked', parkedReason: 'rejected', parkedAt: '2026-01-01T00:00:00.000Z' } as const
   const record: DeliveryRecord = { ...aDelivery(), ...parked, nextAttemptAt: null, attempts: [] }
 
-  /** The steps after the POST, with the questions and notes. */
+  /** The steps after the POST, with the questions and recorded rejections. */
   function aRecovering(outcome: Outcome, rejected?: string, change: Change = {}, failures = 0) {
     const world = aWorld(outcome, {
       admit: async (delivery) => aReading(delivery, { rejected }),
       afterSettled: [
         createRecoverRejected(
           { find: async () => record },
-          { note: async () => void world.steps.push('note') },
+          { record: async () => void world.steps.push('record') },
           {
             commit: async () => {
               if (failures-- > 0) await gone()
@@ -742,17 +742,22 @@ describe('recoverRejected', () => {
   }
 
   test.each<[string, Outcome, string | undefined, string[]]>([
-    ['a 2xx asks once its slot is settled', ok, 'noted', ['settle slot 0 acknowledged', 'report acknowledged', 'ask']],
-    ['a 2xx asks nothing if no rejection is noted', ok, '', ['settle slot 0 acknowledged', 'report acknowledged']],
+    [
+      'a 2xx asks once its slot is settled',
+      ok,
+      'recorded',
+      ['settle slot 0 acknowledged', 'report acknowledged', 'ask'],
+    ],
+    ['a 2xx asks nothing if no rejection is recorded', ok, '', ['settle slot 0 acknowledged', 'report acknowledged']],
     ['a 2xx asks nothing without the setting', ok, undefined, ['settle slot 0 acknowledged', 'report acknowledged']],
     [
-      'a rejection is noted once it is parked',
+      'a rejection is recorded once it is parked',
       unauthorized,
       '',
-      ['settle slot 0 parked rejected', 'report park', 'note'],
+      ['settle slot 0 parked rejected', 'report park', 'record'],
     ],
     [
-      'a rejection is not noted without the setting',
+      'a rejection is not recorded without the setting',
       unauthorized,
       undefined,
       ['settle slot 0 parked rejected', 'report park'],
@@ -764,8 +769,8 @@ describe('recoverRejected', () => {
   })
 
   test.each<[string, string | undefined, string[]]>([
-    ['is noted', '', ['note']],
-    ['is not noted without the setting', undefined, []],
+    ['is recorded', '', ['record']],
+    ['is not recorded without the setting', undefined, []],
   ])('a parked delivery whose message comes back %s', async (_name, rejected, expected) => {
     const { deliver, steps } = aRecovering(unauthorized, rejected, { isSettled: async () => true })
     await deliver(aDelivery())
@@ -774,7 +779,7 @@ describe('recoverRejected', () => {
 
   test('a question that cannot be stored is asked again without another POST', async () => {
     const settle = async () => (steps.length > 1 ? ({ kind: 'already' } as const) : WRITTEN)
-    const { deliver, steps } = aRecovering(ok, 'noted', { settle }, 1)
+    const { deliver, steps } = aRecovering(ok, 'recorded', { settle }, 1)
     const due = aDelivery()
     await expect(deliver(due)).rejects.toThrow('gone')
     await deliver(due)

@@ -7,7 +7,7 @@ import type { At, Made, Result } from './progress.ts'
 import { attempt, giveUpProbe, isFresh, look, needOf, type StepDeps, secure, settle } from './steps.ts'
 
 /**
- * Called after a slot is settled and before its message is acknowledged: a notice, the note of a rejection, what is held beyond
+ * Called after a slot is settled and before its message is acknowledged: a notice, the record of a rejection, what is held beyond
  * a limit. It can be called again for the same slot. If it rejects, the message comes back and it is called again.
  */
 export type AfterSettled = (settled: At<'settled'>) => Promise<void>
@@ -40,7 +40,7 @@ export type Pipeline = ReturnType<typeof createPipeline>
 export function createPipeline(deps: PipelineDeps) {
   const copies = createCopies(deps.nowMs)
   /** Results whose outcome the breaker has. */
-  const noted = new WeakSet<Result>()
+  const recorded = new WeakSet<Result>()
   /** Results that the listener has. */
   const reported = new WeakSet<Result>()
 
@@ -49,11 +49,11 @@ export function createPipeline(deps: PipelineDeps) {
    * only to inform the breaker. An outcome that the breaker misses leaves it as it is: after an answer with its count of
    * failures, and after a probe without another one until the claim lapses.
    */
-  async function noteOutcome(result: Result | undefined): Promise<void> {
-    if (result?.via !== 'post' || noted.has(result)) return
+  async function updateBreaker(result: Result | undefined): Promise<void> {
+    if (result?.via !== 'post' || recorded.has(result)) return
     try {
-      await deps.breaker.note(result.delivery, result.outcome, result.before, result.isHung === true)
-      noted.add(result)
+      await deps.breaker.record(result.delivery, result.outcome, result.before, result.isHung === true)
+      recorded.add(result)
     } catch {}
   }
 
@@ -92,13 +92,13 @@ export function createPipeline(deps: PipelineDeps) {
   }
 
   async function conclude(from: Pending, copy?: Copy): Promise<void> {
-    const noting = 'result' in from ? noteOutcome(from.result) : undefined
+    const update = 'result' in from ? updateBreaker(from.result) : undefined
     try {
       let at: Pending | At<'noticed'> = from
       for (; at.kind !== 'noticed'; at = await next(at)) copy?.reached(at)
       copy?.reached(at)
     } finally {
-      await noting
+      await update
     }
   }
 

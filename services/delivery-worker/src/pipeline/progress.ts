@@ -55,7 +55,7 @@ interface Admitted {
 interface Settled {
   readonly kind: 'settled'
   readonly delivery: Delivery
-  /** The endpoint's noted rejections, as in `BreakerStore.look`. */
+  /** The endpoint's recorded rejections, as in `BreakerStore.look`. */
   readonly rejected: string | undefined
   /** Absent: this process has not made the attempt, or was restarted since. */
   readonly result?: Result
@@ -67,7 +67,7 @@ interface Settled {
   }
 }
 
-/** Whether the notice and the note of a parked delivery may be missing. */
+/** Whether the notice of a parked delivery, and the record of its rejection, may be missing. */
 export const mayBeParked = ({ written }: Settled): boolean => written === undefined || written.decision.kind === 'park'
 
 /** What the slot came to: a POST, or the reason against one. */

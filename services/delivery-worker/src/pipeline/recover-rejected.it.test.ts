@@ -39,11 +39,11 @@ const subscribe = (change: { readonly recoverRejected?: true }) => {
 const rejected = async () =>
   (await createBreakerStore(world.redis, { failures: 5, cooldownMs: 1 }).look(delivery)).rejected
 
-/** A delivery that the endpoint has acknowledged while these rejections were noted. */
-const acknowledged = (noted: string | undefined): At<'settled'> => ({
+/** A delivery that the endpoint has acknowledged while these rejections were recorded. */
+const acknowledged = (recorded: string | undefined): At<'settled'> => ({
   kind: 'settled',
   delivery,
-  rejected: noted,
+  rejected: recorded,
   result: { via: 'pull', delivery, outcome: ok, attempt: anAttempt() },
   written: { decision: { kind: 'acknowledged' }, excess: [] },
 })
@@ -58,10 +58,10 @@ test('workers that ask at the same time, and again, set one timer; another rejec
   await subscribe({ recoverRejected: true })
   expect(await rejected()).toBe('')
   await park('rejected')
-  const noted = await rejected()
-  expect(noted).toMatch(/^\d{13} [\da-f-]{36}$/)
-  await Promise.all([...workers, ...workers].map((settled) => settled(acknowledged(noted))))
-  for (const settled of workers) await settled(acknowledged(noted))
+  const recorded = await rejected()
+  expect(recorded).toMatch(/^\d{13} [\da-f-]{36}$/)
+  await Promise.all([...workers, ...workers].map((settled) => settled(acknowledged(recorded))))
+  for (const settled of workers) await settled(acknowledged(recorded))
   const due = await eventually(
     async () => {
       const claimed = await createTimerStore(world.redis).claimDue(10, 60_000)
@@ -92,7 +92,7 @@ test('an endpoint that goes on rejecting some deliveries does not defer its reco
 test.each<[string, ParkedReason, Partial<Delivery>]>([
   ['whose schedule has ended', 'exhausted', {}],
   ['that was sent again', 'rejected', { run: 2 }],
-])('a parked delivery %s is not noted', async (_name, reason, change) => {
+])('a parked delivery %s is not recorded', async (_name, reason, change) => {
   await subscribe({ recoverRejected: true })
   await park(reason, change)
   expect(await rejected()).toBe('')

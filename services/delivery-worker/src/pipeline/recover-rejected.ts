@@ -17,16 +17,16 @@ const ASKED_AGAIN_MS = 60_000
  */
 export function createRecoverRejected(
   archive: Pick<DeliveryArchive, 'find'>,
-  rejections: Pick<RejectionStore, 'note'>,
+  rejections: Pick<RejectionStore, 'record'>,
   state: Pick<StateStore, 'commit'>,
 ): AfterSettled {
   const asked = new LRUCache<SubscriptionId, string>({ max: MAX_ASKED, ttl: ASKED_AGAIN_MS })
 
-  /** Notes that the delivery is parked, if it was rejected in its first run: no delivery is sent again automatically twice. */
-  async function noteRejected(delivery: Delivery): Promise<void> {
+  /** Records that the delivery is parked, if it was rejected in its first run: no delivery is sent again automatically twice. */
+  async function recordRejection(delivery: Delivery): Promise<void> {
     const record = await archive.find(delivery.deliveryId)
     if (record?.state !== 'parked' || record.parkedReason !== 'rejected' || record.run > 1) return
-    if (record.parkedAt !== null) await rejections.note(delivery, Date.parse(record.parkedAt))
+    if (record.parkedAt !== null) await rejections.record(delivery, Date.parse(record.parkedAt))
   }
 
   /** Asks an api to recover these rejections (as stored): the endpoint has acknowledged a delivery. */
@@ -40,10 +40,10 @@ export function createRecoverRejected(
 
   return async (settled) => {
     const { delivery, rejected, result } = settled
-    // Undefined: the subscription does not have the setting. Empty: nothing is noted.
+    // Undefined: the subscription does not have the setting. Empty: no rejection is recorded.
     if (rejected === undefined) return
     if (result?.outcome.kind !== 'delivered') {
-      if (mayBeParked(settled)) await noteRejected(delivery)
+      if (mayBeParked(settled)) await recordRejection(delivery)
     } else if (rejected !== '') await askForRecovery(delivery, rejected)
   }
 }

@@ -18,7 +18,7 @@ type Waiting = Pick<Delivery, 'slot' | 'attempt' | 'postponed'>
 
 /**
  * Simulates a delivery every four seconds with the worker's own rules and a virtual clock. The endpoint is dead until
- * `repairedAtS`; a failed POST takes `postS`. The breaker follows note-failure.lua and claim-probe.lua.
+ * `repairedAtS`; a failed POST takes `postS`. The breaker follows record-failure.lua and claim-probe.lua.
  */
 function simulate({ arrivalsS, repairedAtS, postS }: { arrivalsS: number; repairedAtS: number; postS: number }) {
   const queues = new Map<number, { dueAtS: number; delivery: Waiting }[]>()

@@ -10,11 +10,11 @@ const failed = (at: string): Attempt => attempt({ at, outcome: 'answered', statu
 const acknowledged = { kind: 'acknowledged' } as const
 const ok = { kind: 'delivered', status: 204 } as const
 
-function aWorld(note?: () => Promise<void>) {
+function aWorld(record?: () => Promise<void>) {
   const written: [Endpoint, Contact][] = []
   const lost: unknown[] = []
   const contacts = createContacts(
-    { note: note ?? (async (endpoint, contact) => void written.push([endpoint, contact])) },
+    { record: record ?? (async (endpoint, contact) => void written.push([endpoint, contact])) },
     { debug: (_message, fields) => void lost.push(fields) },
   )
   const reported: unknown[] = []
@@ -25,16 +25,16 @@ function aWorld(note?: () => Promise<void>) {
 }
 
 test('thousands of endpoints are written once each, at most 200 at a time', async () => {
-  let [inFlight, most, notes] = [0, 0, 0]
+  let [inFlight, most, writes] = [0, 0, 0]
   const { contacts, conclude } = aWorld(async () => {
     most = Math.max(most, ++inFlight)
-    notes += 1
+    writes += 1
     await new Promise(setImmediate)
     inFlight -= 1
   })
   for (let n = 0; n < 1_000; n++) conclude(newSubscriptionId(), attempt())
   await contacts.flush()
-  expect([notes, most]).toEqual([1_000, 200])
+  expect([writes, most]).toEqual([1_000, 200])
 })
 
 test('only the latest success and the latest failure of each endpoint are written', async () => {
@@ -64,7 +64,7 @@ test('only the latest success and the latest failure of each endpoint are writte
   expect(written).toHaveLength(2)
 })
 
-test('notes are written with the flush; a store that is away delays nothing', async () => {
+test('contacts are written with the flush; a store that is away delays nothing', async () => {
   const { contacts, written, conclude } = aWorld()
   conclude(newSubscriptionId(), attempt())
   await contacts.flush()

@@ -37,7 +37,7 @@ export const aBreaker = (change: Partial<PipelineDeps['breaker']> = {}): Pipelin
   isFailing: () => false,
   claimProbe: async () => undefined,
   giveUpProbe: async () => {},
-  note: async () => {},
+  record: async () => {},
   ...change,
 })
 

@@ -170,7 +170,7 @@ describe('the explanation of an event', () => {
     await store.park(deliveryOf(event, parked), attempt, 'rejected')
     await store.settle(deliveryOf(event, cooling), attempt, waitingUntil(nextAttemptAt))
     const breakers = createBreakerStore(redis, { failures: 1, cooldownMs: 60_000 })
-    await breakers.noteFailure({ tenant: 'acme', subscriptionId: cooling }, undefined)
+    await breakers.recordFailure({ tenant: 'acme', subscriptionId: cooling }, undefined)
     await api.call('DELETE', `${SUBSCRIPTIONS}/${gone}`, { headers: acme })
     const later = await subscribe()
 

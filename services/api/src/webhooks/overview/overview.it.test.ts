@@ -79,7 +79,7 @@ describe('parked deliveries of several endpoints', () => {
       failureAtMs: Date.now(),
       failure: { outcome: 'answered', status: 503 },
     } as const
-    await createContactStore(redis).note({ tenant: 'acme', subscriptionId: parseSubscriptionId(ill) }, contact)
+    await createContactStore(redis).record({ tenant: 'acme', subscriptionId: parseSubscriptionId(ill) }, contact)
   })
 
   test('are grouped by their cause', async () => {
@@ -226,7 +226,7 @@ describe('statistics', () => {
   test('have the cool-downs of a subscription', async () => {
     const subscription = await subscribe('https://ill.example/')
     const breaker = createBreakerStore(redis, { failures: 1, cooldownMs: 30_000 })
-    await breaker.noteFailure({ tenant: 'acme', subscriptionId: parseSubscriptionId(subscription) }, undefined)
+    await breaker.recordFailure({ tenant: 'acme', subscriptionId: parseSubscriptionId(subscription) }, undefined)
     const path = `/statistics?subscriptionId=${subscription}`
     // A cool-down that began in the millisecond of the request is not in its window yet.
     await eventually(async () => {

@@ -92,7 +92,7 @@ async function release(deps: OutcomesRouteDeps, subscription: Subscription, item
 }
 
 /**
- * A worker concludes the attempts, with the rules of a POST. The outcomes are noted with their leases first, and no other client
+ * A worker concludes the attempts, with the rules of a POST. The outcomes are stored with their leases first, and no other client
  * receives the deliveries meanwhile. If this process dies before the broker has confirmed the batch, a visit of a
  * worker records them.
  * @returns the deliveries whose lease was held

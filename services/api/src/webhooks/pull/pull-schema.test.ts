@@ -1,17 +1,20 @@
 import { outcomeOf } from './pull-schema.ts'
 
-/** Of the outcome, as it is noted in Redis until a worker records it. */
-const noteOf = (answer: string): string => JSON.stringify(outcomeOf({ status: 400, answer }))
+/** Of the outcome, as it is stored in Redis until a worker records it. */
+const storedOf = (answer: string): string => JSON.stringify(outcomeOf({ status: 400, answer }))
 
 test.each([
   ['a short answer', 'no such customer', 'no such customer'],
   ['control characters, which JSON makes six times as long', 'a\u0000b\nc', 'a b c'],
   ['characters of four bytes', '\u{1f4de}'.repeat(512), ''],
   ['words beyond 1,024 bytes; the last is not cut', `${'grün '.repeat(204)}secret`, 'grün '.repeat(170)],
-])('of %s, a note keeps what a worker reads of an answer to a POST', (_case, answer, kept) => {
+])('of %s, the stored outcome keeps what a worker reads of an answer to a POST', (_case, answer, kept) => {
   expect(outcomeOf({ status: 400, answer })).toMatchObject({ kind: 'answered', status: 400, answer: kept })
 })
 
-test.each(['\u0000', '"', '\\', '\u{1f4de} ', 'ü'])('a note of an answer of %j has at most 2.1 KB', (character) => {
-  expect(Buffer.byteLength(noteOf(character.repeat(1_024 / character.length)))).toBeLessThan(2_150)
-})
+test.each(['\u0000', '"', '\\', '\u{1f4de} ', 'ü'])(
+  'the stored outcome with an answer of %j has at most 2.1 KB',
+  (character) => {
+    expect(Buffer.byteLength(storedOf(character.repeat(1_024 / character.length)))).toBeLessThan(2_150)
+  },
+)

@@ -143,7 +143,7 @@ export function outcomeOf(item: Pick<OutcomeItem, 'status' | 'error' | 'answer'>
   return { kind: 'answered', status, ...(answer !== undefined && { answer: beginningOf(answer) }) }
 }
 
-/** As much as a worker reads of the answer to a POST. The outcome is noted with it until a worker records it (docs/limits.md). */
+/** As much as a worker reads of the answer to a POST. The outcome is stored with it until a worker records it (docs/limits.md). */
 const ANSWER_BYTES = 1_024
 
 /** Without a word that is cut, which may be half of a secret. */

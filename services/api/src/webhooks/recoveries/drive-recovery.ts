@@ -51,7 +51,7 @@ export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact) {
       if (await isInVain(present)) {
         // First, because the change ends this step. The next 2xx begins with what this recovery has not read.
         const endpoint = { tenant, subscriptionId: present.subscriptionId }
-        if (subscription.recoverRejected) await deps.rejections.note(endpoint, Number(present.after) / 1_000)
+        if (subscription.recoverRejected) await deps.rejections.record(endpoint, Number(present.after) / 1_000)
         return write(cancelled(released, 'parked-again', nowMs))
       }
       const mostPerSecond = Math.min(present.maxPerSecond ?? deps.mostPerSecond, deps.mostPerSecond)

@@ -44,7 +44,7 @@ let nowMs: number
 let published: Delivery[]
 /** What happens to a delivery that a recovery sends. */
 let endpoint: (delivery: Delivery) => Promise<void>
-/** Replicas die before they remove the noted rejections. */
+/** Replicas die before they remove the recorded rejections. */
 let dies: boolean
 let timers: NonNullable<Writing['timers']>[number][]
 /** Awaited by each replica that counts. */
@@ -70,17 +70,17 @@ const subscribe = (change: Partial<Subscription>): Promise<Subscription> =>
   createSubscriptionStore(connections[0]).create(aSubscription({ id: subscriptionId, tenant, ...change }))
 const store = () => createDeliveryStore(connections[0], RETENTION)
 const rejections = () => createRejectionStore(connections[0])
-const noted = () => rejections().find({ tenant, subscriptionId })
+const recorded = () => rejections().find({ tenant, subscriptionId })
 
 function openReplica(redis: Redis) {
-  const [parked, noting] = [createParkedWindow(redis), createRejectionStore(redis)]
+  const [parked, recording] = [createParkedWindow(redis), createRejectionStore(redis)]
   const parkedCounts = createParkedCounter(redis)
   const journal = createJournalReader(redis, { size: 1, retentionMs: MINUTE_MS, deliveryRetentionMs: MINUTE_MS })
   const { book, driver } = createRecoveries({
     store: announceTimers(createStateStore(redis), (set) => timers.push(...set)),
     look: (each) => createBreakerStore(redis, { failures: 2, cooldownMs: 1 }).look(each),
     parked,
-    rejections: noting,
+    rejections: recording,
     deliveries: createDeliveryArchive(redis),
     journal,
     publish: async (delivery) => {
@@ -96,8 +96,8 @@ function openReplica(redis: Redis) {
   const rejected = createRecoverRejected({
     subscriptions: createSubscriptionStore(redis),
     rejections: {
-      ...noting,
-      remove: (...those) => (dies ? Promise.reject(new Error('died')) : noting.remove(...those)),
+      ...recording,
+      remove: (...those) => (dies ? Promise.reject(new Error('died')) : recording.remove(...those)),
     },
     recoveries: book,
     parked: {
@@ -145,13 +145,13 @@ async function rejects(delivery: Delivery): Promise<void> {
 async function park(reason: ParkedReason = 'rejected'): Promise<DeliveryId> {
   const delivery = newDelivery(subscriptionId, { tenant })
   await store().park(delivery, attemptOf(delivery, { status: 404 }), reason)
-  if (reason === 'rejected') await note(delivery.deliveryId)
+  if (reason === 'rejected') await record(delivery.deliveryId)
   return delivery.deliveryId
 }
 
-async function note(deliveryId: DeliveryId): Promise<void> {
+async function record(deliveryId: DeliveryId): Promise<void> {
   const record = await createDeliveryArchive(connections[0]).find(deliveryId)
-  await rejections().note({ tenant, subscriptionId }, Date.parse(record?.parkedAt ?? ''))
+  await rejections().record({ tenant, subscriptionId }, Date.parse(record?.parkedAt ?? ''))
 }
 
 const recoveries = (): Promise<readonly Recovery[]> => replicas[0].book.list(tenant, subscriptionId)
@@ -181,7 +181,7 @@ test('two replicas that are asked at the same time, and again, begin one recover
   ])
   expect(sent().toSorted()).toEqual(rejected.toSorted())
   expect(published.map(({ run, isAutomatic }) => [run, isAutomatic])).toEqual(rejected.map(() => [2, true]))
-  expect(await noted()).toBeUndefined()
+  expect(await recorded()).toBeUndefined()
 })
 
 test('a replica that dies after it has begun the recovery leaves a question that begins no other', async () => {
@@ -190,11 +190,11 @@ test('a replica that dies after it has begun the recovery leaves a question that
   await replicas[0].asked()
   dies = false
   await run()
-  expect(await noted()).toBeDefined()
+  expect(await recorded()).toBeDefined()
   await replicas[1].asked(replicas[0].leases[0])
   expect(await recoveries()).toHaveLength(1)
   expect(replicas[1].again).toEqual([])
-  expect(await noted()).toBeUndefined()
+  expect(await recorded()).toBeUndefined()
 })
 
 test('other timers do not wait while it counts, and another replica begins if the one that counts dies', async () => {
@@ -235,7 +235,7 @@ test('ends with the first delivery that is rejected again, continues five minute
   await replicas[0].asked()
   await run()
   expect(await recoveries()).toMatchObject([{ state: 'cancelled', cancelledBecause: 'parked-again', sent: 1 }])
-  expect(await noted()).toBeDefined()
+  expect(await recorded()).toBeDefined()
 
   endpoint = accepts
   await replicas[0].asked()
@@ -262,20 +262,20 @@ test('deliveries that others have parked meanwhile do not end it, and neither do
   expect(new Set(sent())).toEqual(new Set(rejected))
 })
 
-test('a rejection that is noted while a recovery begins stays for the next one', async () => {
+test('a rejection that is recorded while a recovery begins stays for the next one', async () => {
   await park()
-  const read = await noted()
-  if (read === undefined) throw new Error('nothing is noted')
+  const read = await recorded()
+  if (read === undefined) throw new Error('nothing is recorded')
   const late = await park()
   await rejections().remove({ tenant, subscriptionId }, read)
-  expect((await noted())?.recoveryId).not.toBe(read.recoveryId)
-  expect((await noted())?.sinceMs).toBe(read.sinceMs)
+  expect((await recorded())?.recoveryId).not.toBe(read.recoveryId)
+  expect((await recorded())?.sinceMs).toBe(read.sinceMs)
   await replicas[0].asked()
   await run()
   expect(sent()).toContain(late)
 })
 
-test('what somebody cancels stays parked, also if a rejection was noted while it began', async () => {
+test('what somebody cancels stays parked, also if a rejection was recorded while it began', async () => {
   await park()
   dies = true
   await replicas[0].asked()
@@ -328,7 +328,7 @@ test('begins nothing if nothing is parked any more, or the subscription is delet
   await accepts({ ...newDelivery(subscriptionId, { tenant }), deliveryId, run: 1 })
   await replicas[0].asked()
   expect(await recoveries()).toEqual([])
-  expect(await noted()).toBeUndefined()
+  expect(await recorded()).toBeUndefined()
   await park()
   await createSubscriptionStore(connections[0]).remove(tenant, subscriptionId, () => {})
   await replicas[0].asked()

@@ -23,7 +23,7 @@ const COUNT_LEASE_MS = 15_000
 
 /**
  * Handles the timers that workers set when an endpoint acknowledges a delivery after it has rejected some: begins the
- * recovery of these (ADR 0078), or sets the timer again. Can be repeated: the id of the recovery was noted with the
+ * recovery of these (ADR 0078), or sets the timer again. Can be repeated: the id of the recovery was recorded with the
  * rejections.
  */
 export function createRecoverRejected(deps: RecoverRejectedDeps) {
@@ -36,8 +36,8 @@ export function createRecoverRejected(deps: RecoverRejectedDeps) {
     const wanted = { kind: 'recovery', startedBy: 'recoverRejected', selection } as const
     const { counted } = await countRecovery(deps, subscription, wanted)
     // Without it, the setting was changed meanwhile.
-    const isNoted = (await deps.rejections.find({ tenant, subscriptionId })) !== undefined
-    if (isNoted && counted.found > counted.failed) {
+    const isRecorded = (await deps.rejections.find({ tenant, subscriptionId })) !== undefined
+    if (isRecorded && counted.found > counted.failed) {
       const asked = { ...wanted, recoveryId, subscriptionId, maxPerSecond: null }
       await deps.recoveries.begin(tenant, newRecovery({ ...asked, ...counted }, deps.now()))
       const { found } = counted
@@ -58,7 +58,7 @@ export function createRecoverRejected(deps: RecoverRejectedDeps) {
     const { recoveryId } = rejections
     const recoveries = await deps.recoveries.list(tenant, subscriptionId)
     const hasBegun = (wanted: RecoveryId): boolean => recoveries.some((recovery) => recovery.recoveryId === wanted)
-    // It was noted since then, so the next 2xx asks.
+    // It was recorded since then, so the next 2xx asks.
     if (question.counting !== undefined && question.counting !== recoveryId && hasBegun(question.counting)) return
     if (hasBegun(recoveryId)) return deps.rejections.remove(endpoint, rejections)
     const waitMs = waitMsAfter(recoveries, deps.now())

@@ -430,11 +430,11 @@ test('a cool-down of the endpoint pauses the recovery', async () => {
   await parkSome(2)
   const id = await begin()
   const endpoint = { tenant, subscriptionId }
-  await breaker().noteFailure(endpoint, undefined)
-  await breaker().noteFailure(endpoint, undefined)
+  await breaker().recordFailure(endpoint, undefined)
+  await breaker().recordFailure(endpoint, undefined)
   await step()
   expect(await read(id)).toMatchObject({ waitingFor: 'endpoint-cooling-down', sent: 0 })
-  await breaker().noteAnswer(endpoint)
+  await breaker().recordAnswer(endpoint)
   expect(await stepsUntil(id, 'done')).toMatchObject({ sent: 2 })
 })
 

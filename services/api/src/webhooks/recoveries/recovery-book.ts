@@ -146,7 +146,7 @@ export function createRecoveryBook({ store, rejections, meter, now }: Recoveries
       const ended = await transact<RecoveryChange | undefined>(tenant, [recoveryKey(recoveryId)], async ([stored]) => {
         const present = stored as Recovery | undefined
         if (present?.state !== 'running') return { result: present && { before: present, after: present } }
-        // A rejection that was noted while it began has kept the time from which it sends.
+        // A rejection that was recorded while it began has kept the time from which it sends.
         if (present.startedBy === 'recoverRejected') {
           await rejections.forget({ tenant, subscriptionId: present.subscriptionId })
         }

@@ -107,14 +107,14 @@ describe('POST', () => {
       const rejections = createRejectionStore(redis)
       const endpoint = { tenant: 'acme', subscriptionId: parseSubscriptionId(id) }
       const change = (body: object) => api.call('PATCH', `${PATH}/${id}`, { headers: acme, json: body })
-      await rejections.note(endpoint, Date.now())
+      await rejections.record(endpoint, Date.now())
       expect(await change({ recoverRejected: true, description: 'CRM' })).toMatchObject({
         body: { recoverRejected: true },
       })
       expect(await rejections.find(endpoint)).toBeDefined()
       expect((await change({ recoverRejected: off })).body).toMatchObject({ recoverRejected: false })
       expect(await rejections.find(endpoint)).toBeUndefined()
-      await rejections.note(endpoint, Date.now())
+      await rejections.record(endpoint, Date.now())
       expect((await change({ recoverRejected: true })).body).toMatchObject({ recoverRejected: true })
       expect(await change({ mode: 'pull' })).toMatchObject({ status: 400, body: { errors: [{ pointer: '/mode' }] } })
       expect(await change({ mode: 'post' })).toMatchObject({ status: 200 })

@@ -218,7 +218,7 @@ test('the catalogue lists the event types of the code', async () => {
 
 test('a subscription shows its endpoint’s last success and failure', async () => {
   const id = await subscribe()
-  await createContactStore(redis).note(
+  await createContactStore(redis).record(
     { tenant: 'acme', subscriptionId: parseSubscriptionId(id) },
     {
       successAtMs: Date.parse('2026-01-01T00:00:00.000Z'),

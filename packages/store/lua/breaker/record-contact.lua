@@ -1,5 +1,5 @@
--- Notes when an endpoint last acknowledged a delivery and when an attempt last failed. Older times change nothing. The
--- first failure that is noted after the last success is when the endpoint began to fail.
+-- Records when an endpoint last acknowledged a delivery and when an attempt last failed. Older times change nothing. The
+-- first failure that is recorded after the last success is when the endpoint began to fail.
 -- KEYS    1 contact
 -- ARGV    1 acknowledged at, ms since 1970, '' for unknown   2 failed at, likewise   3 result of the failed attempt
 --         4 retention in ms

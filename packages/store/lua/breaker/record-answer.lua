@@ -7,7 +7,7 @@ local openedAt, openUntil, paused, earlier =
 local now = clock()
 -- A pause that begins in the future was written by a Redis whose clock was ahead: it is over (breaker-store.ts).
 if paused and tonumber(openedAt) <= now and now < tonumber(openUntil) then
-  -- Not 0: a breaker without failures counts as closed, and the answer to the probe would not be noted.
+  -- Not 0: a breaker without failures counts as closed, and the answer to the probe would not be recorded.
   redis.call('HSET', KEYS[1], 'failures', 1)
 else
   redis.call('UNLINK', KEYS[1])

@@ -1,5 +1,5 @@
--- Notes a rejected delivery for the recovery that the endpoint's next 2xx starts. The text changes with every note: one that
--- is made while that recovery begins stays for the next.
+-- Records a rejected delivery for the recovery that the endpoint's next 2xx starts. The text changes with every rejection: one
+-- that is recorded while that recovery begins stays for the next.
 -- KEYS    1 rejected
 -- ARGV    1 when the delivery was parked, in ms since 1970   2 id of the recovery to come   3 retention in ms
 local first = string.match(redis.call('GET', KEYS[1]) or '', '^%d+') or ARGV[1]

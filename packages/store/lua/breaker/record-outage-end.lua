@@ -1,4 +1,4 @@
--- Notes when an endpoint first answered after an outage, provided that the start of the outage was reported. Who noted it
+-- Records when an endpoint first answered after an outage, if the start of the outage was reported. The worker that recorded it
 -- reports it: to the others, whose POSTs were answered at the same time, it tells nothing until a publish must have ended.
 -- KEYS    1 breaker
 -- result  the field `opening`, and when the endpoint answered in ms since 1970; empty if the start was not reported, or the
