@@ -105,7 +105,7 @@ export const parkingSubscriptionsKey = (tenant: Tenant): string => `sh:{t:${esca
 /** hash: `<delivery>:<run>` → units that a large one takes beyond one (tenant-sizes.ts); `sum` → of all with a body · as the list above · worker, api */
 export const parkedExtrasKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:parked-extras`
 
-/** zset: subscription → how many units its parked, or held, deliveries take, as last noted (tenant-sizes.ts) · PARKED_RETENTION and a day from the last note · worker */
+/** zset: subscription → how many units its parked, or held, deliveries take, as last recorded (tenant-sizes.ts) · PARKED_RETENTION and a day from the last record · worker */
 export const sizesKey = (tenant: Tenant, list: 'parked' | 'held'): string =>
   `sh:{t:${escapeTenant(tenant)}}:${list}-sizes`
 

@@ -55,11 +55,11 @@ export function createHeldList(redis: Redis, visits: HeldVisits, retentionMs: nu
       const own = { keep: limits.perSubscription, most: CUT_AT_ONCE }
       const listed = [delivery.deliveryId, Math.floor(dueAtMs), isKnown ? 1 : 0, extraUnitsOf(delivery)]
       const { isFirst, excess, ...sized } = await addAndClaim(delivery, own, listed)
-      const noted = await sizes.note(delivery, sized)
+      const recorded = await sizes.record(delivery, sized)
       // A visit publishes the notice, and parks what this worker does not.
-      const soonMs = noted.isNoticeDue ? 0 : excess.entries.length > 0 ? PARKING_LEASE_MS + SECOND_MS : Infinity
+      const soonMs = recorded.isNoticeDue ? 0 : excess.entries.length > 0 ? PARKING_LEASE_MS + SECOND_MS : Infinity
       await visits.askFor(delivery, Math.min(visitInMs(isFirst), soonMs))
-      const cuts = await sizes.cutLongest(delivery.tenant, noted, cut, delivery)
+      const cuts = await sizes.cutLongest(delivery.tenant, recorded, cut, delivery)
       return [excess, ...cuts.map((each) => each.excess)].filter(({ entries }) => entries.length > 0)
     },
   }

@@ -202,7 +202,7 @@ describe('of a tenant over its limit', () => {
     const workers = [aWorker(20, 50), aWorker(20, 50)]
     const deliveries = ids.flatMap((id) => deliveriesOf(id, 15))
     await Promise.all(deliveries.map((each, i) => workers[i % 2]?.park(each, refused(each), 'rejected')))
-    // A size that was noted late is repaired by the next delivery.
+    // A size that was recorded late is repaired by the next delivery.
     for (const id of ids) await park(aWorker(20, 50), id, 1)
     const bodies = await bodiesIn(...ids)
     expect(bodies.reduce((sum, count) => sum + count)).toBe(50)

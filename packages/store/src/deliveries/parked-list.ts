@@ -66,7 +66,7 @@ export function createParkedList(redis: Redis, retention: Retention, limits: Par
   }
 
   /**
-   * Releases bodies and deliveries beyond what is kept, the oldest first. They are released before that is noted, so after a
+   * Releases bodies and deliveries beyond what is kept, the oldest first. They are released before that is recorded, so after a
    * crash in between, the next cut finds the same ones. Several workers may cut the same list.
    */
   async function cut({ tenant, subscriptionId }: Endpoint, { keep, most }: Cut): Promise<CutResult> {
@@ -83,7 +83,7 @@ export function createParkedList(redis: Redis, retention: Retention, limits: Par
     const placed = (firstWaiting < 0 ? whole : whole.slice(0, firstWaiting)).at(-1)?.since ?? ''
     const [names, gone] = [dropping.released, dropping.gone].map((some) => some.map(({ member }) => member))
     const args = [parkedRetentionMs, placed, dropping.released.length, ...(names ?? []), ...(gone ?? [])]
-    const [dropped, sizeAfter] = await runScript(redis, 'deliveries/note-released-parked', keys, args)
+    const [dropped, sizeAfter] = await runScript(redis, 'deliveries/record-released-parked', keys, args)
     const released = { tenant, subscriptionId, limit: keep, bodies: releasing.released.length, dropped }
     if (released.bodies + dropped > 0) limits.released(released)
     return { size: sizeAfter, taken: drop.length + whole.length - waiting.length }
@@ -95,7 +95,7 @@ export function createParkedList(redis: Redis, retention: Retention, limits: Par
     const own = { keep: limits.perSubscription, most: CUT_AT_ONCE }
     let result = await cut(endpoint, own)
     for (let cuts = 1; cuts < MAX_CUTS && result.taken >= CUT_AT_ONCE; cuts++) result = await cut(endpoint, own)
-    await sizes.cutLongest(endpoint.tenant, await sizes.note(endpoint, result), cut)
+    await sizes.cutLongest(endpoint.tenant, await sizes.record(endpoint, result), cut)
   })
 
   return {
@@ -105,7 +105,7 @@ export function createParkedList(redis: Redis, retention: Retention, limits: Par
       const { parkedAt, size } = await index.add(delivery, parkedRetentionMs)
       // Before the record, so that no crash leaves a list that its tenant does not know.
       const sized = { size: Math.min(size, limits.perSubscription), before: size }
-      const { over } = await sizes.note(delivery, sized, { mayCut: false })
+      const { over } = await sizes.record(delivery, sized, { mayCut: false })
       return { parkedAt, isOver: over > 0 || size > limits.perSubscription - PARKED_AT_ONCE }
     },
     async cut(endpoint: Endpoint, { isOver }: { readonly isOver: boolean }): Promise<void> {

@@ -25,7 +25,7 @@ export interface Cut {
   readonly most: number
 }
 
-export interface NotedSize {
+export interface RecordedSize {
   readonly isNoticeDue: boolean
   /** By how many the tenant is over its limit. */
   readonly over: number
@@ -55,7 +55,7 @@ const SHARES = { parked: { notice: 1, again: 0.9 }, held: { notice: 0.8, again: 
 
 /**
  * How long a tenant's lists of parked, or held, deliveries are, and their sum. The sizes are absolute, so no crash makes the
- * sum drift: the next note of a list repairs it. A list that became shorter counts as long as before until its next note, or
+ * sum drift: the next record of a list repairs it. A list that became shorter counts as long as before until it is next recorded, or
  * until it is the longest and the tenant is over its limit.
  * @param retentionMs how long a delivery is stored
  */
@@ -67,42 +67,42 @@ export function createTenantSizes(redis: Redis, list: LimitedList, limits: Deliv
    * @param before the size of the list before it was cut to its limit
    * @param options `cutName`: the cut after which the list has this size; `mayCut`: the caller cuts, if it has to
    */
-  async function note(
+  async function record(
     { tenant, subscriptionId }: Endpoint,
     { size, before = size }: { readonly size: number; readonly before?: number },
     { cutName = '', mayCut = true } = {},
-  ): Promise<NotedSize> {
+  ): Promise<RecordedSize> {
     const own = [sizesKey, totalKey, crossingsKey, limitNoticesKey].map((keyOf) => keyOf(tenant, list))
     const keys = list === 'parked' ? [...own, parkingSubscriptionsKey(tenant)] : own
     const args = [subscriptionId, size, before, ...shared, cutName, mayCut ? CUT_MS : 0]
-    const [isDue, over, id, keep = 0, name = ''] = await runScript(redis, 'deliveries/note-size', keys, args)
+    const [isDue, over, id, keep = 0, name = ''] = await runScript(redis, 'deliveries/record-size', keys, args)
     const cut = id !== undefined && { cut: { name, longest: { id: parseSubscriptionId(id), keep } } }
     return { isNoticeDue: isDue === 1, over, ...cut }
   }
 
   return {
-    note,
+    record,
     /**
      * Cuts the tenant's longest list, and again, until the tenant is within its limit, or nothing more can be taken from it.
-     * @param noted the last size of the list that became longer
+     * @param recorded the last size of the list that became longer
      * @param instead the list to cut if nothing can be taken from the longest one
      */
     async cutLongest<Result extends CutResult>(
       tenant: Tenant,
-      noted: NotedSize,
+      recorded: RecordedSize,
       cut: (endpoint: Endpoint, what: Cut) => Promise<Result>,
       instead?: Endpoint,
     ): Promise<readonly Result[]> {
       const results: Result[] = []
       let stuck: Endpoint | undefined
-      for (let now = noted; now.cut !== undefined && results.length < MAX_CUTS; ) {
+      for (let now = recorded; now.cut !== undefined && results.length < MAX_CUTS; ) {
         const { name, longest } = now.cut
         const list = stuck ?? { tenant, subscriptionId: longest.id }
         const keep = stuck === undefined ? longest.keep : 0
         const result = await cut(list, { keep, most: Math.min(now.over, CUT_AT_ONCE) })
         results.push(result)
         const isStuck = result.taken === 0 && result.size > keep
-        now = await note(list, result, {
+        now = await record(list, result, {
           cutName: name,
           mayCut: !isStuck || (list !== instead && instead !== undefined),
         })

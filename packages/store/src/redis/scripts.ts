@@ -26,8 +26,8 @@ export interface ScriptReplies {
   'deliveries/confirm-redelivery': void
   'deliveries/count-parked': [count: number, withoutBody: number, dropped: number, bodiesUntil: string]
   'deliveries/find-excess-parked': [size: number, now: string, drop: string[], bodies: string[]]
-  'deliveries/note-released-parked': [dropped: number, size: number]
-  'deliveries/note-size':
+  'deliveries/record-released-parked': [dropped: number, size: number]
+  'deliveries/record-size':
     | [isDue: 0 | 1, over: number, longest: string, keep: number, cut: string]
     | [isDue: 0 | 1, over: number]
   'deliveries/remove-parked': void

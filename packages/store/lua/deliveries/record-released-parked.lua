@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- Notes which parked deliveries of a subscription were released because it has too many. Repeating it changes nothing.
+-- Records which parked deliveries of a subscription were released because it has too many. Repeating it changes nothing.
 -- Allowed while Redis is over `maxmemory`, because it frees memory.
 -- KEYS    1 parked   2 parked-limit   3 parked-extras
 -- ARGV    1 retention in ms   2 place in the list (µs) up to which bodies were released, '' for no change   3 how many names were

@@ -1,6 +1,6 @@
--- Notes how long a tenant's list of the parked (or held) deliveries of a subscription is, and when it crosses its limit. If the
+-- Records how long a tenant's list of the parked (or held) deliveries of a subscription is, and when it crosses its limit. If the
 -- tenant is over its limit, one caller at a time is told to cut the longest list: two would cut more than is over. Sizes are
--- noted when a delivery is listed and when a list is cut, so a list can be shorter than its size says: the cut reads it first.
+-- recorded when a delivery is listed and when a list is cut, so a list can be shorter than its size says: the cut reads it first.
 -- KEYS    1 sizes   2 total   3 crossings   4 notices   of parked deliveries: 5 parking subscriptions
 -- ARGV    1 subscription   2 size   3 what it was before it was cut to its limit   4 limit per subscription   5 limit per tenant
 --         6 share of a limit beyond which a notice is due   7 share of a crossed limit below which the next one can be due
@@ -10,7 +10,7 @@
 --         subscription with the longest list, how many that list keeps, the name of the cut
 local now = clock()
 
-local function note(subscription, size, limit)
+local function checkLimit(subscription, size, limit)
   local crossed = tonumber(redis.call('HGET', KEYS[3], subscription) or nil)
   if crossed and size < crossed * ARGV[7] then
     redis.call('HDEL', KEYS[3], subscription)
@@ -29,7 +29,7 @@ local function note(subscription, size, limit)
 end
 
 local size = tonumber(ARGV[2])
-local reply = { note(ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4])) }
+local reply = { checkLimit(ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4])) }
 local sum = redis.call('HINCRBY', KEYS[2], 'sum', size - (redis.call('ZSCORE', KEYS[1], ARGV[1]) or 0))
 if size > 0 then
   redis.call('ZADD', KEYS[1], size, ARGV[1])
@@ -47,7 +47,7 @@ if over > 0 and ARGV[10] ~= '0' and tonumber(cut or 0) <= now then
   local longest, longestSize, _, nextSize = unpack(redis.call('ZREVRANGE', KEYS[1], 0, 1, 'WITHSCORES'))
   -- Not far below the next one, which is cut then.
   local keep = longestSize - math.min(over, math.max(longestSize - (nextSize or 0), math.ceil(over / 10)))
-  note(longest, tonumber(longestSize), math.max(1, keep))
+  checkLimit(longest, tonumber(longestSize), math.max(1, keep))
   cut = digits(now + ARGV[10])
   redis.call('HSET', KEYS[2], 'cut', cut)
   reply = { reply[1], over, longest, keep, cut }
