@@ -44,7 +44,7 @@ export async function startConsuming(deps: ConsumeDeps): Promise<Pick<Consumer, 
   const fromDue: Handle = (due) => deliver(due, 'due')
   const fromLane: Handle = (due) => deliver(due, 'lane')
   const single: Handle = (due) => {
-    limit.noteDue()
+    limit.delayYielding()
     return fromDue(due)
   }
   const yielding: Handle = async (due) => {

@@ -107,7 +107,7 @@ export function createIsolation(deps: IsolationDeps) {
         /** Adapts the turns and the places of its endpoint to the result of the POST. */
         posted: (result: PostResult): void => {
           share.ended(delivery)
-          share.noteDuration(delivery, result.durationMs)
+          share.recordDuration(delivery, result.durationMs)
           turns.earn(result)
         },
         leave: (): void => {

@@ -41,7 +41,7 @@ test.each<Start>(['start', 'startYielding'])(
 
 test('of yielding deliveries, a quarter of the limit starts while others are due, and all of it after a second without', async () => {
   const { limit, ask, endOne, passMs } = aLimit()
-  limit.noteDue()
+  limit.delayYielding()
   expect(await ask('startYielding', 12)).toBe(2)
   expect(await endOne()).toBe(2)
   passMs(1_001)
@@ -52,7 +52,7 @@ test('of yielding deliveries, a quarter of the limit starts while others are due
 
 test('while others are due, a yielding one that hangs counts for 100 ms', async () => {
   const { limit, ask, passMs, started } = aLimit()
-  limit.noteDue()
+  limit.delayYielding()
   expect(await ask('startYielding', 4)).toBe(2)
   passMs(100)
   await eventually(() => expect(started()).toBe(4))

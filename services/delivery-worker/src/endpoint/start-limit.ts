@@ -31,7 +31,7 @@ export function createStartLimit(concurrency: number, { nowMs }: Pick<Clocks, 'n
   const part = { most: Math.ceil(concurrency * YIELDING_SHARE), countsMs: YIELDING_COUNTS_MS }
   const due = createLine(() => whole)
   const yielding = createLine(() => (nowMs() - lastDueMs > DUE_MEMORY_MS ? whole : part))
-  const noteDue = (): void => {
+  const delayYielding = (): void => {
     lastDueMs = nowMs()
   }
 
@@ -88,11 +88,11 @@ export function createStartLimit(concurrency: number, { nowMs }: Pick<Clocks, 'n
   }
 
   return {
-    /** Yielding deliveries give way to those that are noted. */
-    noteDue,
+    /** Lets yielding deliveries give way, because another one is due. */
+    delayYielding,
     /** Resolves once a member of a packet may start. Rejects with Unavailable when the worker stops. */
     start: (): Promise<End> | End => {
-      noteDue()
+      delayYielding()
       return due.start()
     },
     /** The same for yielding deliveries: fewer of them are in progress while others are due. */

@@ -22,7 +22,7 @@ function aShare() {
     })
   const isExceededBy = (subscriptionId: SubscriptionId, tenant = 'acme'): boolean =>
     share.isExceededBy(aDelivery({ subscriptionId, tenant }))
-  share.noteDuration(aDelivery({ subscriptionId: quick }), 5)
+  share.recordDuration(aDelivery({ subscriptionId: quick }), 5)
   return { share, clock, begin, isExceededBy }
 }
 
@@ -47,7 +47,7 @@ test('an endpoint is known to be quick for a minute, and not while a POST to it 
   clock.nowMs += 59_999
   expect(isExceededBy(quick)).toBe(false)
   const [hanging = aDelivery()] = begin(1, { subscriptionId: quick })
-  share.noteDuration(hanging, 249)
+  share.recordDuration(hanging, 249)
   clock.nowMs += 1_000
   expect(isExceededBy(quick)).toBe(true)
   share.ended(hanging)
@@ -82,7 +82,7 @@ test('a slow result does not show that an endpoint is quick', () => {
   const { share, clock, begin, isExceededBy } = aShare()
   begin(4)
   clock.nowMs += 1_000
-  share.noteDuration(aDelivery({ subscriptionId: unknown }), 250)
+  share.recordDuration(aDelivery({ subscriptionId: unknown }), 250)
   expect(isExceededBy(unknown)).toBe(true)
 })
 

@@ -60,7 +60,7 @@ export function createTenantShare({ mostHanging, nowMs, runningMs = runningClock
       if (posts?.size === 0) postsOf.delete(delivery.tenant)
     },
     /** A quick failure shows it, too: it holds no place. */
-    noteDuration: ({ subscriptionId }: Delivery, durationMs: number): void => {
+    recordDuration: ({ subscriptionId }: Delivery, durationMs: number): void => {
       if (durationMs < QUICK_MS) quick.set(subscriptionId, true)
     },
   }

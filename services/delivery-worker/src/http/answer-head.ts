@@ -16,7 +16,7 @@ const [HTTP, VERSION_0, VERSION_1] = [0x48545450, 0x2f312e30, 0x2f312e31]
 const [LF, CR, SPACE] = [0x0a, 0x0d, 0x20]
 
 /**
- * Reads the heads of the answers that one connection receives, before undici does. It notes the status of each answer: the
+ * Reads the heads of the answers that one connection receives, before undici does. It keeps the status of each answer: the
  * status line decides, also if undici rejects a later line of the head. And it drops each `100 Continue`. A client must
  * accept interim answers that it did not ask for (RFC 9110, section 15.2). Undici accepts all of them except 100, for which
  * it destroys the connection. All other bytes are passed on, so undici still checks anything that is not a well-formed 100.

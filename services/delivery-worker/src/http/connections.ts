@@ -73,7 +73,7 @@ export function openConnections(options: ConnectionOptions) {
   let readingFrom: Usage | undefined
   const usages = new WeakMap<Socket, Usage>()
   const strays = new LRUCache<string, true>({ max: MAX_STRAYS, ttl: STRAYS_MS })
-  const noteRequest = (message: unknown): void => {
+  const onSendHeaders = (message: unknown): void => {
     const { socket } = message as DiagnosticsChannel.ClientSendHeadersMessage
     const usage = usages.get(socket)
     if (usage === undefined) return
@@ -82,7 +82,7 @@ export function openConnections(options: ConnectionOptions) {
     usage.head.expectAnswer()
   }
   // undici shows which connection carries a request only on this channel.
-  subscribe(SEND_HEADERS, noteRequest)
+  subscribe(SEND_HEADERS, onSendHeaders)
   /** The connections that are being made. */
   const connecting = new Set<Connecting>()
   const connector = openThenSecure(
@@ -142,13 +142,13 @@ export function openConnections(options: ConnectionOptions) {
     isReused: (): boolean => readingFrom?.stage === 'reused',
     /** Whether this endpoint has lately sent something on a kept connection that was no answer. */
     sendsStrays: (origin: string): boolean => strays.size > 0 && strays.has(origin),
-    noteStray: (origin: string): void => void strays.set(origin, true),
+    rememberStray: (origin: string): void => void strays.set(origin, true),
     forgetStrays: (origin: string): void => void strays.delete(origin),
     /** Why a request to this origin has no connection yet: the state of the oldest that is being made. Undefined: none is. */
     whyNotConnected: (origin: string): string | undefined =>
       [...connecting].find((one) => one.origin === origin)?.state(),
     close: async (): Promise<void> => {
-      unsubscribe(SEND_HEADERS, noteRequest)
+      unsubscribe(SEND_HEADERS, onSendHeaders)
       await Promise.all([kept.destroy(), fresh.destroy()])
     },
   }

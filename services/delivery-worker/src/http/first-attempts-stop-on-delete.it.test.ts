@@ -52,7 +52,7 @@ let redis: Redis
 let httpPort: number
 let slowHttpsPort: number
 
-const noteWrite = (message: unknown): void => {
+const onSendHeaders = (message: unknown): void => {
   const { request, headers } = message as DiagnosticsChannel.ClientSendHeadersMessage & { readonly headers: string }
   const [, deliveryId = ''] = /^x-svc-delivery: (.*)\r$/im.exec(headers) ?? []
   written.set(`${deliveryId} ${request.path}`, nowMs())
@@ -96,11 +96,11 @@ beforeAll(async () => {
       }, randomInt(SLOW_ACCEPT_MS))
     }),
   )
-  subscribe(SEND_HEADERS, noteWrite)
+  subscribe(SEND_HEADERS, onSendHeaders)
 })
 
 afterAll(async () => {
-  unsubscribe(SEND_HEADERS, noteWrite)
+  unsubscribe(SEND_HEADERS, onSendHeaders)
   setDefaultCACertificates(trustedBefore)
   for (const server of servers) server.close()
   for (const socket of sockets) socket.destroy()

@@ -159,7 +159,7 @@ function send(
       if (exchange.kind !== 'connecting' && exchange.kind !== 'waiting') return endBody(false)
       if (error === LEASE_ENDED) return end(LEASE_EXPIRED)
       const failed = classifyBroken(error, connections.useOf(error))
-      if (failed.repeat === 'stray') connections.noteStray(origin)
+      if (failed.repeat === 'stray') connections.rememberStray(origin)
       if (failed.repeat === undefined || replayOf !== undefined) return end(failed.sent)
       const detail = failed.repeat === 'stray' && {
         detail: `repeated on a new connection; a kept one had no answer to this request: ${error.message}`,

@@ -61,7 +61,7 @@ export function createDeliveryMeter(metrics: Metrics) {
   const postEnded = (): void => void (inFlight -= 1)
   metrics.gauge('switchhook_posts_in_flight', 'POSTs in flight.', () => inFlight)
 
-  function noteAttempt(delivery: Delivery, attempt: Attempt): void {
+  function countAttempt(delivery: Delivery, attempt: Attempt): void {
     attempts(attempt).add()
     const isDelivered = attempt.outcome === 'delivered'
     ;(isDelivered ? delivered : failed).observe(attempt.durationMs / 1_000)
@@ -85,7 +85,7 @@ export function createDeliveryMeter(metrics: Metrics) {
       return postEnded
     },
     concluded: (delivery, attempt, decision, outcome) => {
-      if (attempt !== null) noteAttempt(delivery, attempt)
+      if (attempt !== null) countAttempt(delivery, attempt)
       decisions(decision, outcome).add()
     },
   }

@@ -49,9 +49,9 @@ test.each<[Decision, string]>([
 
 test('attempts are published only for tenants with a listener, and only POSTs', async () => {
   const { live, published, conclude } = reports()
-  live.noteListened('acme', true)
-  live.noteListened('globex', true)
-  live.noteListened('globex', false)
+  live.setListened('acme', true)
+  live.setListened('globex', true)
+  live.setListened('globex', false)
   conclude()
   conclude({}, null)
   conclude({ tenant: 'globex' })
@@ -63,7 +63,7 @@ test('attempts are published only for tenants with a listener, and only POSTs', 
 
 test('a burst is cut, and the rest is counted', async () => {
   const { live, published, conclude } = reports()
-  live.noteListened('acme', true)
+  live.setListened('acme', true)
   for (let i = 0; i < 250; i++) conclude()
   await live.flush()
   conclude()
@@ -76,7 +76,7 @@ test('a burst is cut, and the rest is counted', async () => {
 
 test('a delivery whose body is not an event loses its report without an error', async () => {
   const { live, debug, conclude } = reports()
-  live.noteListened('acme', true)
+  live.setListened('acme', true)
   conclude({ body: Buffer.from('not JSON') })
   await live.flush()
   expect(debug).toEqual(['attempts were not published to the live stream'])
@@ -84,7 +84,7 @@ test('a delivery whose body is not an event loses its report without an error', 
 
 test('attempts that cannot be published are lost without an error', async () => {
   const { live, debug, conclude } = reports(() => Promise.reject(new Error('Redis is away')))
-  live.noteListened('acme', true)
+  live.setListened('acme', true)
   conclude()
   await live.flush()
   expect(debug).toEqual(['attempts were not published to the live stream'])
@@ -92,7 +92,7 @@ test('attempts that cannot be published are lost without an error', async () => 
 
 test('attempts with large bodies are written before more than 4 MB of them are held', async () => {
   const { live, published, conclude } = reports()
-  live.noteListened('acme', true)
+  live.setListened('acme', true)
   const body = Buffer.concat([delivery.body, Buffer.alloc(256 * 1024, ' ')])
   for (let n = 0; n < 16; n++) conclude({ body })
   expect(published).toEqual([{ tenant: 'acme', attempts: 16, left: 0 }])

@@ -42,7 +42,7 @@ export function createLiveReports({ publish }: Pick<LiveAttemptStore, 'publish'>
   return {
     listener: { concluded },
     /** Called with each look: whether a listener reads the tenant's live stream. */
-    noteListened: (tenant: Tenant, isListened: boolean): void => {
+    setListened: (tenant: Tenant, isListened: boolean): void => {
       if (isListened) listened.add(tenant)
       else listened.delete(tenant)
     },

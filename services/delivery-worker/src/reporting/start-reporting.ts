@@ -69,9 +69,9 @@ export function startReporting(
     },
     /** Wraps the handling of each message in a span. */
     traced: spans.handle,
-    /** Notes whether the tenant has listeners of its live stream, which each look shows. */
+    /** Lets the live stream know whether the tenant has listeners, which each look shows. */
     looked: <Found extends { readonly isListened: boolean }>({ tenant }: Endpoint, found: Found): Found => {
-      live.noteListened(tenant, found.isListened)
+      live.setListened(tenant, found.isListened)
       return found
     },
     stop: async () => {
