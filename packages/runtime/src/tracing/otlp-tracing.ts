@@ -102,7 +102,7 @@ function wrap(span: SdkSpan): Span {
   const { traceId, spanId, traceFlags } = span.spanContext()
   return {
     traceparent: `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`,
-    note: (attributes) => {
+    setAttributes: (attributes) => {
       if (span.isRecording()) span.setAttributes(attributes())
     },
     rename: (name) => void span.updateName(name),

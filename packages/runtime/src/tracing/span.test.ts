@@ -24,14 +24,14 @@ test('without export attributes are not computed', () => {
     throw new Error('called')
   }
   const span = createContextOnly().begin({ ...start, parent: undefined, attributes })
-  expect(() => span.note(attributes)).not.toThrow()
+  expect(() => span.setAttributes(attributes)).not.toThrow()
 })
 
 test('work that throws ends its span with the name of the error, and the error is rethrown', async () => {
   const ended: (string | undefined)[] = []
   const span = {
     traceparent: newTraceparent(),
-    note() {},
+    setAttributes() {},
     rename() {},
     end: (failure?: string) => void ended.push(failure),
   }

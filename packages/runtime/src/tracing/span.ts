@@ -16,8 +16,8 @@ export interface SpanStart {
 export interface Span {
   /** The parent for the spans that this operation causes. */
   readonly traceparent: string
-  /** Adds attributes. `attributes` is called only if spans are exported. */
-  note(attributes: () => SpanAttributes): void
+  /** `attributes` is called only if spans are exported. */
+  setAttributes(attributes: () => SpanAttributes): void
   rename(name: string): void
   /** @param failure the reason of a failure in one word, such as a status or an outcome; undefined: success */
   end(failure?: string): void
@@ -38,7 +38,7 @@ export function createContextOnly(): Tracing {
     isExporting: false,
     begin: ({ parent, traceId }) => ({
       traceparent: parent ?? newTraceparent(traceId),
-      note: doNothing,
+      setAttributes: doNothing,
       rename: doNothing,
       end: doNothing,
     }),

@@ -58,12 +58,12 @@ export function createDeliverySpans(tracing: Tracing): {
         })
         return (posted, error) => {
           if (posted === undefined) return span.end(error instanceof Error ? error.name : 'error')
-          span.note(() => postedAttributes(posted))
+          span.setAttributes(() => postedAttributes(posted))
           span.end(failureOf(posted))
         }
       },
       concluded: (_delivery, attempt, decision, outcome) => {
-        messages.getStore()?.note(() => ({
+        messages.getStore()?.setAttributes(() => ({
           'switchhook.decision': decision.kind,
           'switchhook.outcome': attempt?.outcome ?? outcome.kind,
           ...(attempt !== null && { 'switchhook.attempt': attempt.attempt }),

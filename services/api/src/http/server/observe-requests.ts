@@ -82,7 +82,7 @@ export function observeRequests(deps: {
       if (!(route?.isStream || route?.waits)) durations.of(series).observe(durationMs / 1_000)
 
       if (route !== undefined) span.rename(`${method} ${route.path}`)
-      span.note(() => ({
+      span.setAttributes(() => ({
         'switchhook.request_id': requestId,
         ...(route !== undefined && { 'http.route': route.path }),
         ...(status !== null && { 'http.response.status_code': status }),
