@@ -21,8 +21,8 @@ export { createParkedWindow, type ParkedRange, type ParkedWindow } from './deliv
 export {
   type Crossing,
   createLimitNotices,
-  type DeliveryLimits,
   type LimitNotices,
+  type StorageLimits,
 } from './deliveries/tenant-sizes.ts'
 export { type HeldEntry, type Lease, type LeasedDelivery, leaseTimes, type Report } from './held/held-leases.ts'
 export { createHeldStore, type HeldCount, type HeldStore } from './held/held-store.ts'

@@ -95,7 +95,7 @@ const ATTEMPT_SLACK_MS = 5_000
 export const maxAttemptMs = (config: WorkerConfig): number => config.DELIVERY_TIMEOUT + ATTEMPT_SLACK_MS
 
 /** How many deliveries may be parked with their body. As many may be held. */
-export const deliveryLimitsOf = (config: WorkerConfig) => ({
+export const storageLimitsOf = (config: WorkerConfig) => ({
   perSubscription: config.PARKED_LIMIT_PER_SUBSCRIPTION,
   perTenant: config.PARKED_LIMIT_PER_TENANT,
 })

@@ -16,7 +16,7 @@ import {
 } from '@switchhook/store'
 import { boundsOf } from './bounds.ts'
 import { consumeChecks, createCheckReceiver } from './checks/check-receiver.ts'
-import { deliveryLimitsOf, maxAttemptMs, retentionOf, type WorkerConfig } from './config.ts'
+import { maxAttemptMs, retentionOf, storageLimitsOf, type WorkerConfig } from './config.ts'
 import { startConsuming } from './consume.ts'
 import { createAdmit } from './endpoint/admit.ts'
 import { createBreaker } from './endpoint/breaker.ts'
@@ -27,7 +27,7 @@ import { createHeldLimit } from './held/held-limit.ts'
 import { consumeOutcomes, createRecordOutcomes } from './held/record-outcomes.ts'
 import { startVisits } from './held/start-visits.ts'
 import { createEndpointClient } from './http/endpoint-client.ts'
-import { createLimits } from './limits/limits.ts'
+import { createPostLimits } from './limits/post-limits.ts'
 import { createNotices } from './notices/notices.ts'
 import { createPipeline } from './pipeline/pipeline.ts'
 import { createRecoverRejected } from './pipeline/recover-rejected.ts'
@@ -56,16 +56,16 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   const reporting = startReporting(service, redis)
   const { traced, listener } = reporting
   const subscriptions = createSubscriptionStore(redis, installation.verify)
-  const deliveryLimits = { ...deliveryLimitsOf(config), released: reporting.parkedReleased }
+  const storageLimits = { ...storageLimitsOf(config), released: reporting.parkedReleased }
   const retention = { ...retentionOf(config), scheduleOf }
-  const deliveries = createDeliveryStore(redis, retention, deliveryLimits, installation.verify)
+  const deliveries = createDeliveryStore(redis, retention, storageLimits, installation.verify)
   const archive = createDeliveryArchive(redis)
   const notices = createNotices({
     broker,
     matching: createMatching(redis, installation.verify),
     outages: createOutageStore(redis),
-    parkedLimits: createLimitNotices(redis, 'parked'),
-    heldLimits: createLimitNotices(redis, 'held'),
+    parkedLimitNotices: createLimitNotices(redis, 'parked'),
+    heldLimitNotices: createLimitNotices(redis, 'held'),
     archive,
     published: reporting.meter.noticePublished,
     log,
@@ -95,7 +95,13 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   })
   const held = createConfirmedHeldStore(redis, installation)
   const heldLimit = createHeldLimit({ held, deliveries, notices, log })
-  const limits = createLimits({ broker, permits: createPermitStore(redis, maxAttemptMs(config)), held, log, ...clocks })
+  const postLimits = createPostLimits({
+    broker,
+    permits: createPermitStore(redis, maxAttemptMs(config)),
+    held,
+    log,
+    ...clocks,
+  })
   const recoverRejected = createRecoverRejected(archive, createRejectionStore(redis), createStateStore(redis))
   const { deliver, conclude } = createPipeline({
     ...clocks,
@@ -105,7 +111,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     isolation,
     deliveries,
     broker,
-    limits,
+    postLimits,
     post: client.postUnderLease(admit),
     listener,
     afterSettled: [heldLimit.afterSettled, recoverRejected, notices.afterSettled],
@@ -114,7 +120,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   const recording = { held, conclude, noticeIfParked, listAgain: heldLimit.listAgain }
   const recordOutcomes = createRecordOutcomes({ ...recording, outcomes: createOutcomeStore(redis) })
   const checks = createCheckStore(redis)
-  const check = createCheckReceiver({ client, limits, subscriptions, checks, clocks })
+  const check = createCheckReceiver({ client, postLimits, subscriptions, checks, clocks })
 
   const visits = startVisits({
     ...recording,
@@ -122,7 +128,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     broker,
     shards,
     endpoint: readEndpoint,
-    limits,
+    postLimits,
     parkExcess: heldLimit.parkExcess,
     noticeLimit: noticeHeldLimit,
     redisNow,
@@ -132,7 +138,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   // Stopped in the reverse order.
   shutdown.defer('connections', () => client.close())
   shutdown.defer('reporting', reporting.stop)
-  shutdown.defer('limits', () => limits.ended())
+  shutdown.defer('limits', () => postLimits.ended())
   shutdown.defer('held deliveries', visits.stop)
   const consumers = await Promise.all([
     startConsuming({ consume, broker, bounds, shards, isolation, traced, deliver, clocks, log }),

@@ -2,7 +2,7 @@ import { type Delivery, type DeliveryId, parseDeliveryId } from '@switchhook/con
 import { type Endpoint, heldExtrasKey, heldKey, leasedKey, parkingKey, timedKeys } from '../keys.ts'
 import { pipeline, type Redis } from '../redis/redis.ts'
 import type { HeldVisits } from './held-visits.ts'
-import { CUT_AT_ONCE, type Cut, createTenantSizes, type DeliveryLimits, extraUnitsOf } from './tenant-sizes.ts'
+import { CUT_AT_ONCE, type Cut, createTenantSizes, extraUnitsOf, type StorageLimits } from './tenant-sizes.ts'
 
 /** Held deliveries beyond a limit, for the caller to park. After `score`, ms since 1970, a visit does it. */
 export interface HeldExcess extends Endpoint {
@@ -17,7 +17,7 @@ const SECOND_MS = 1_000
  * The lists of held deliveries, within limits. Beyond them, those that have been due for longest are claimed, to be parked.
  * @param retentionMs how long a delivery is held
  */
-export function createHeldList(redis: Redis, visits: HeldVisits, retentionMs: number, limits: DeliveryLimits) {
+export function createHeldList(redis: Redis, visits: HeldVisits, retentionMs: number, limits: StorageLimits) {
   const sizes = createTenantSizes(redis, 'held', limits, retentionMs)
 
   async function addAndClaim(endpoint: Endpoint, { keep, most }: Cut, listed: readonly (string | number)[] = []) {

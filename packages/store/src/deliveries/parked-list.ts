@@ -10,8 +10,8 @@ import {
   type Cut,
   type CutResult,
   createTenantSizes,
-  type DeliveryLimits,
   extraUnitsOf,
+  type StorageLimits,
 } from './tenant-sizes.ts'
 
 /** What was released of the parked deliveries of a subscription that has, or whose tenant has, too many. */
@@ -22,7 +22,7 @@ interface Released extends Endpoint {
   readonly limit: number
 }
 
-export interface ParkedLimits extends DeliveryLimits {
+export interface ParkedLimits extends StorageLimits {
   readonly released: (what: Released) => void
 }
 

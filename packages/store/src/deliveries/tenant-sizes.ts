@@ -3,7 +3,7 @@ import { crossingsKey, type Endpoint, limitNoticesKey, parkingSubscriptionsKey, 
 import { type Redis, run, runScript } from '../redis/redis.ts'
 
 /** How many deliveries may be kept: parked ones with their body, or held ones. */
-export interface DeliveryLimits {
+export interface StorageLimits {
   readonly perSubscription: number
   readonly perTenant: number
 }
@@ -59,7 +59,7 @@ const SHARES = { parked: { notice: 1, again: 0.9 }, held: { notice: 0.8, again: 
  * until it is the longest and the tenant is over its limit.
  * @param retentionMs how long a delivery is stored
  */
-export function createTenantSizes(redis: Redis, list: LimitedList, limits: DeliveryLimits, retentionMs: number) {
+export function createTenantSizes(redis: Redis, list: LimitedList, limits: StorageLimits, retentionMs: number) {
   const { notice, again } = SHARES[list]
   const shared = [limits.perSubscription, limits.perTenant, notice, again, retentionMs + DAY_MS]
 

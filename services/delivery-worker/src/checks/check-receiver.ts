@@ -14,12 +14,12 @@ import type { Consume } from '@switchhook/service'
 import type { CheckStore, SubscriptionStore } from '@switchhook/store'
 import type { Clocks } from '../clocks.ts'
 import type { EndpointClient } from '../http/endpoint-client.ts'
-import type { Limits } from '../limits/limits.ts'
+import type { PostLimits } from '../limits/post-limits.ts'
 import { resultOf } from '../policy/classify.ts'
 
 interface CheckReceiverDeps {
   readonly client: Pick<EndpointClient, 'canSign' | 'deadlineMs' | 'forgetStrays' | 'postUnderLease' | 'sendsStrays'>
-  readonly limits: Pick<Limits, 'post'>
+  readonly postLimits: Pick<PostLimits, 'post'>
   readonly subscriptions: Pick<SubscriptionStore, 'find'>
   readonly checks: Pick<CheckStore, 'save'>
   readonly clocks: Clocks
@@ -38,7 +38,7 @@ const PERMIT_POLL_MS = 50
  * the time that it waits for permits of a subscription with limits.
  */
 export function createCheckReceiver(deps: CheckReceiverDeps) {
-  const { client, limits, subscriptions, checks, clocks } = deps
+  const { client, postLimits, subscriptions, checks, clocks } = deps
   const { redisNow, nowMs } = clocks
   // A check relies on what it read when it began.
   const post = client.postUnderLease(async (delivery) => ({
@@ -59,7 +59,7 @@ export function createCheckReceiver(deps: CheckReceiverDeps) {
       for (; redisNow() <= expiresAtMs; await pause(PERMIT_POLL_MS)) {
         const beganMs = nowMs()
         // Like a probe, it may go before what is held.
-        const posted = await limits.post(limited, delivery, true, (take) => post(delivery, attempt, Infinity, take))
+        const posted = await postLimits.post(limited, delivery, true, (take) => post(delivery, attempt, Infinity, take))
         if (posted.kind !== 'posted') continue
         return { ...resultOf(posted.outcome), durationMs: Math.round(nowMs() - beganMs) }
       }

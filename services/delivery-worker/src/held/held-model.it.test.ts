@@ -153,7 +153,7 @@ function aWorld(mode: 'post' | 'pull') {
               subscription: isDeleted ? undefined : aSubscription({ id, ...subscriptionNow() }),
             }),
             publish: async (delivery) => void messages.push(delivery),
-            limits: { passOn: async () => null },
+            postLimits: { passOn: async () => null },
             noticeLimit: async () => {},
             waiting: async () => ({ yielding: 0, due: 0 }),
             log: silentLog,

@@ -92,7 +92,7 @@ function aWorker({ perSubscription, perTenant = 1_000, tenant = newSubscriptionI
         visits,
         endpoint: async () => ({ health: HEALTHY, subscription: aSubscription({ paused: true }) }),
         publish: async () => {},
-        limits: { passOn: async () => null },
+        postLimits: { passOn: async () => null },
         noticeLimit: async () => {},
         waiting: async () => ({ yielding: 0, due: 0 }),
         log: silentLog,

@@ -37,7 +37,7 @@ function depsOf(subscription: Subscription, held: Partial<HeldVisitsDeps['held']
     visits: { claimDue: async () => [{ tenant, subscriptionId, claim: '' }], finish: async () => {} },
     endpoint: async () => ({ health: HEALTHY, subscription }),
     publish: async () => {},
-    limits: { passOn: async () => null },
+    postLimits: { passOn: async () => null },
     noticeLimit: async () => {},
     waiting: async () => ({ yielding: 0, due: 0 }),
     log: silentLog,
@@ -79,7 +79,7 @@ function aWorker(subscriptions = 1, others?: Partial<Subscription>) {
       health,
       subscription: subscriptionId === id ? subscription : { ...subscription, ...others },
     }),
-    limits: {
+    postLimits: {
       passOn: async (_limited, options) => {
         passes.push(options)
         return null
@@ -228,7 +228,7 @@ test('while more visits are due than a worker claims, it soon claims others', as
           claim: '',
         })),
     },
-    limits: { passOn: async () => nextsMs.shift() ?? 1_000 },
+    postLimits: { passOn: async () => nextsMs.shift() ?? 1_000 },
   })
   expect([await visit(), await visit(), await visit(), await visit()]).toEqual([100, 100, 305, 1_005])
 })

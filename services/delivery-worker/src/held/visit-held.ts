@@ -1,7 +1,7 @@
 import type { Logger } from '@switchhook/runtime'
 import type { Endpoint, HeldStore, HeldVisit, HeldVisits } from '@switchhook/store'
 import type { EndpointState } from '../endpoint/admit.ts'
-import type { Limits } from '../limits/limits.ts'
+import type { PostLimits } from '../limits/post-limits.ts'
 import { SENT_AT_ONCE } from '../limits/send-held.ts'
 import { createEndLeases, type EndLeasesDeps } from './end-leases.ts'
 import { planVisit, TICK_MS, type VisitPlan } from './plan-visit.ts'
@@ -12,7 +12,7 @@ export interface HeldVisitsDeps extends SendAllDeps, EndLeasesDeps {
   readonly held: SendAllDeps['held'] & EndLeasesDeps['held'] & Pick<HeldStore, 'next'>
   readonly visits: Pick<HeldVisits, 'claimDue' | 'finish'>
   readonly endpoint: (endpoint: Endpoint) => Promise<EndpointState>
-  readonly limits: Pick<Limits, 'passOn'>
+  readonly postLimits: Pick<PostLimits, 'passOn'>
   /** Publishes the notices of a tenant's subscriptions whose held deliveries come near their limit. */
   readonly noticeLimit: (tenant: Endpoint['tenant']) => Promise<void>
   /** How many deliveries wait in the queue of yielding ones, and in the queues of what is due. */
@@ -79,7 +79,7 @@ export function createVisitHeld(deps: HeldVisitsDeps): () => Promise<number> {
     const most = Math.min(isProbing ? 1 : SENT_AT_ONCE, maxInFlight, maxPerSecond, room.due)
     if (most <= 0) return TICK_MS
     room.due -= most
-    const nextInMs = await deps.limits.passOn(limited, { most, areManyYielding: room.yielding <= 0 })
+    const nextInMs = await deps.postLimits.passOn(limited, { most, areManyYielding: room.yielding <= 0 })
     return Math.max(LIMITED_TICK_MS, Math.min(nextInMs ?? TICK_MS, TICK_MS))
   }
 

@@ -10,7 +10,7 @@ import {
 import { aDelivery, aSubscription, eventually, silentLog } from '@switchhook/testkit'
 import { createVisitHeld } from '../held/visit-held.ts'
 import { down, HEALTHY, heldParts, ok, posted } from '../testing/delivering.ts'
-import { createLimits, type Limits } from './limits.ts'
+import { createPostLimits, type PostLimits } from './post-limits.ts'
 
 /** Less than the lease of a visit. */
 const PATIENT = { timeoutMs: 15_000 }
@@ -18,7 +18,7 @@ const PATIENT = { timeoutMs: 15_000 }
 let store: OpenedStore['store']
 let redis: OpenedStore['redis']
 let held: HeldStore
-let limits: Limits
+let postLimits: PostLimits
 const passed: Delivery[] = []
 /** Those of `passed` that are sent immediately. */
 const due: Delivery[] = []
@@ -26,7 +26,7 @@ const due: Delivery[] = []
 useStore((opened) => {
   ;({ store, redis } = opened)
   held = createHeldStore(redis)
-  limits = createLimits({
+  postLimits = createPostLimits({
     permits: createPermitStore(redis, 20_000),
     held,
     broker: {
@@ -56,8 +56,8 @@ async function hold(limited: Subscription, count: number, of: Partial<Delivery> 
 test('if more permits are free than one pass uses, the next pass follows immediately', async () => {
   const limited = aSubscription({ id: newSubscriptionId(), maxPerSecond: 1_000 })
   await hold(limited, 300)
-  expect([await limits.passOn(limited), passed.length]).toEqual([0, 250])
-  expect([await limits.passOn(limited), passed.length]).toEqual([null, 300])
+  expect([await postLimits.passOn(limited), passed.length]).toEqual([0, 250])
+  expect([await postLimits.passOn(limited), passed.length]).toEqual([null, 300])
 })
 
 test.each<[string, Outcome, isProbe: boolean, count: number]>([
@@ -68,11 +68,11 @@ test.each<[string, Outcome, isProbe: boolean, count: number]>([
   const limited = aSubscription({ id: newSubscriptionId(), maxInFlight: 2 })
   const delivery = { ...aDelivery({ subscriptionId: limited.id }), token: newToken() }
   await hold(limited, 3)
-  await limits.post(limited, delivery, isProbe, async (take) => {
+  await postLimits.post(limited, delivery, isProbe, async (take) => {
     await take?.(false)
     return posted(delivery, outcome)
   })
-  await limits.ended()
+  await postLimits.ended()
   expect(passed).toHaveLength(count)
 })
 
@@ -80,7 +80,7 @@ test('a request that was written keeps its place in the second, and one that was
   const limited = aSubscription({ id: newSubscriptionId(), maxPerSecond: 2 })
   const delivery = aDelivery({ subscriptionId: limited.id })
   const taken: boolean[] = []
-  await limits.post(limited, delivery, false, async (take) => {
+  await postLimits.post(limited, delivery, false, async (take) => {
     for (const wasWritten of [false, false, true, true]) taken.push((await take?.(wasWritten)) !== undefined)
     return posted(delivery, ok)
   })
@@ -91,13 +91,13 @@ test('a delivery that is passed on keeps its permit while workers are behind', a
   const limited = aSubscription({ id: newSubscriptionId(), maxPerSecond: 2 })
   await hold(limited, 4)
   const passedOnAtMs = performance.now()
-  await limits.passOn(limited)
+  await postLimits.passOn(limited)
   // More than the second of which the limit speaks.
   await eventually(() => expect(performance.now() - passedOnAtMs).toBeGreaterThan(1_500))
-  await limits.passOn(limited)
+  await postLimits.passOn(limited)
   expect(due).toHaveLength(2)
   for (const delivery of due) {
-    await limits.post(limited, { ...delivery, token: newToken() }, false, async (take) => {
+    await postLimits.post(limited, { ...delivery, token: newToken() }, false, async (take) => {
       expect(await take?.(false)).toBeDefined()
       return posted(delivery, ok)
     })
@@ -107,14 +107,14 @@ test('a delivery that is passed on keeps its permit while workers are behind', a
 test('while many deliveries are yielding, only as many as permits are free are added to them', async () => {
   const limited = aSubscription({ id: newSubscriptionId(), maxInFlight: 2, enabled: false })
   await hold(limited, 5)
-  await limits.passOn(limited, { areManyYielding: true })
+  await postLimits.passOn(limited, { areManyYielding: true })
   expect([passed.length, due.length]).toEqual([2, 0])
 })
 
 test('deliveries that end without a POST use up no permits', async () => {
   const limited = aSubscription({ id: newSubscriptionId(), maxInFlight: 2, enabled: false })
   await hold(limited, 5)
-  await limits.passOn(limited)
+  await postLimits.passOn(limited)
   expect(passed).toHaveLength(5)
 })
 
@@ -124,7 +124,7 @@ test('a POST that takes longer to connect keeps to limits that were lowered mean
   const delivery = aDelivery({ subscriptionId: limited.id })
   const taken: boolean[] = []
   const post = (renewed?: Subscription): Promise<unknown> =>
-    limits.post(limited, delivery, false, async (take) => {
+    postLimits.post(limited, delivery, false, async (take) => {
       taken.push((await take?.(false, renewed)) !== undefined)
       if (taken.length === 1) await post(lowered)
       return posted(delivery, ok)
@@ -138,11 +138,11 @@ test('of a long backlog that has expired, one visit publishes a part, and then w
   const old = new Date(Date.now() - 60_000).toISOString()
   await hold(limited, 2_500, { body: Buffer.from(`{"occurredAt":"${old}"}`) })
   await hold(limited, 1)
-  expect(await limits.passOn(limited)).toBe(0)
+  expect(await postLimits.passOn(limited)).toBe(0)
   expect(passed.length).toBeGreaterThan(500)
   expect(passed.length).toBeLessThan(2_500)
   await eventually(async () => {
-    await limits.passOn(limited)
+    await postLimits.passOn(limited)
     expect(passed).toHaveLength(2_501)
   })
 }, 30_000)
@@ -160,7 +160,7 @@ async function visit(limited: Subscription, health: Partial<EndpointHealth> = {}
       return { health: { ...HEALTHY, ...health }, subscription: limited }
     },
     publish: async (delivery) => void (delivery.subscriptionId === limited.id && passed.push(delivery)),
-    limits,
+    postLimits,
     noticeLimit: async () => {},
     waiting: async () => ({ yielding: 0, due: 0 }),
     log: silentLog,

@@ -66,11 +66,11 @@ function aWorld(change: Change = {}, crossings: readonly Omit<Crossing, 'tenant'
       markReported: async () => void steps.push('marked'),
       recordEnd: async () => ({ ...outage, recoveredAtMs: SINCE_MS + 60_000 }),
     },
-    parkedLimits: {
+    parkedLimitNotices: {
       due: async (tenant) => crossings.map((each) => ({ ...each, tenant, size: 12 })),
       published: async () => void steps.push('marked'),
     },
-    heldLimits: {
+    heldLimitNotices: {
       due: async (tenant) => crossings.map((each) => ({ ...each, tenant, size: 9 })),
       published: async () => void steps.push('marked'),
     },
@@ -276,7 +276,7 @@ describe.each([
     let reads = 0
     const due = async () => (reads++ === 0 ? [{ ...crossing, tenant: 'acme', size: 12 }] : [])
     const limits = { due, published: async () => {} }
-    const { notice, events } = aLimitWorld({ parkedLimits: limits, heldLimits: limits })
+    const { notice, events } = aLimitWorld({ parkedLimitNotices: limits, heldLimitNotices: limits })
     await Promise.all(Array.from({ length: 10 }, notice))
     expect([reads, events.length]).toEqual([2, 1])
   })

@@ -22,8 +22,8 @@ export interface NoticesDeps {
   /** The tenant's subscriptions to a type. */
   readonly matching: (tenant: Tenant, eventType: EventType) => Promise<readonly unknown[]>
   readonly outages: OutageStore
-  readonly parkedLimits: LimitNotices
-  readonly heldLimits: LimitNotices
+  readonly parkedLimitNotices: LimitNotices
+  readonly heldLimitNotices: LimitNotices
   readonly archive: Pick<DeliveryArchive, 'find'>
   readonly broker: Pick<Broker, 'publishEvent'>
   /** Called after the broker's confirm. */
@@ -45,7 +45,7 @@ const RECOVERED = 'webhook.endpoint.recovered'
  * - about a parked trial: its caller looks at the result
  */
 export function createNotices(deps: NoticesDeps) {
-  const { matching, outages, parkedLimits, heldLimits, archive, published, log } = deps
+  const { matching, outages, parkedLimitNotices, heldLimitNotices, archive, published, log } = deps
 
   /** Whether the tenant has a subscription that receives this type. */
   const isWanted = async (tenant: Tenant, eventType: EventType): Promise<boolean> =>
@@ -94,7 +94,7 @@ export function createNotices(deps: NoticesDeps) {
     })
 
   /** Publishes, once per crossing, that a subscription of the tenant has more parked deliveries than may keep their body. */
-  const noticeParkedLimit = limitNotice('webhook.parked.limit', parkedLimits, (parked) => ({ parked }))
+  const noticeParkedLimit = limitNotice('webhook.parked.limit', parkedLimitNotices, (parked) => ({ parked }))
 
   /** Publishes the notice of a parked delivery, if it is parked in this run, and those of limits that were crossed. */
   async function noticeParked(delivery: Delivery): Promise<void> {
@@ -154,7 +154,7 @@ export function createNotices(deps: NoticesDeps) {
     noticeIfParked,
     afterSettled,
     /** Publishes, once per crossing, that the held deliveries of a subscription of the tenant come near their limit. */
-    noticeHeldLimit: limitNotice('webhook.held.limit', heldLimits, (held) => ({ held })),
+    noticeHeldLimit: limitNotice('webhook.held.limit', heldLimitNotices, (held) => ({ held })),
   }
 }
 

@@ -6,7 +6,7 @@ import type { Admit } from '../endpoint/admit.ts'
 import type { Breaker } from '../endpoint/breaker.ts'
 import type { Isolated, Need } from '../endpoint/isolation.ts'
 import type { Posted, PostUnderLease } from '../http/post-under-lease.ts'
-import type { Limits } from '../limits/limits.ts'
+import type { PostLimits } from '../limits/post-limits.ts'
 import { resultOf } from '../policy/classify.ts'
 import { type Decision, isTransientFailure, type Withheld } from '../policy/decide.ts'
 import type { DeliveryListener } from '../reporting/listener.ts'
@@ -18,7 +18,7 @@ export interface StepDeps extends Clocks {
   readonly admit: Admit
   readonly breaker: Pick<Breaker, 'claimProbe' | 'giveUpProbe' | 'isFailing'>
   readonly post: PostUnderLease
-  readonly limits: Pick<Limits, 'post'>
+  readonly postLimits: Pick<PostLimits, 'post'>
   readonly listener: Required<DeliveryListener>
   readonly broker: Pick<Broker, 'publishRetry'>
 }
@@ -78,7 +78,7 @@ export async function attempt(
   const ended = deps.listener.posting(due, number)
   let posted: Posted | Withheld | undefined
   try {
-    posted = await deps.limits.post(limited, due, before.probe !== undefined, (take) =>
+    posted = await deps.postLimits.post(limited, due, before.probe !== undefined, (take) =>
       deps.post(due, number, trustedUntilMs, take),
     )
     ended(posted)

@@ -8,14 +8,14 @@ import type { Posted, TakePermit } from '../http/post-under-lease.ts'
 import { isTransientFailure, type Withheld } from '../policy/decide.ts'
 import { SENT_AT_ONCE, type SendHeldDeps, sendHeld } from './send-held.ts'
 
-export interface LimitsDeps extends Clocks {
+export interface PostLimitsDeps extends Clocks {
   readonly broker: Pick<Broker, 'publishDelivery' | 'publishYielding'>
   readonly permits: PermitStore
   readonly held: SendHeldDeps['held'] & Pick<HeldStore, 'due'>
   readonly log: Pick<Logger, 'warn'>
 }
 
-export type Limits = ReturnType<typeof createLimits>
+export type PostLimits = ReturnType<typeof createPostLimits>
 
 /** How often permits go to other deliveries, if some do not need theirs. Each pass publishes two parts at most, so that no visit publishes without end. */
 const MAX_PASSES = 4
@@ -24,7 +24,7 @@ const MAX_PASSES = 4
  * Keeps a subscription within its limits. What is over is held, and goes on when a POST ends or at a worker's next visit. The
  * permits of a worker that dies expire.
  */
-export function createLimits(deps: LimitsDeps) {
+export function createPostLimits(deps: PostLimitsDeps) {
   const { broker, permits, held, redisNow, nowMs, log } = deps
   const passing = new Set<Promise<unknown>>()
 
