@@ -62,6 +62,21 @@ test('another password or version is another Job, because a Job cannot be change
   expect(new Set(names).size).toBe(3)
 })
 
+test.each([
+  ['TLS', ['rabbitmq.tls.enabled=true', 'rabbitmq.tls.serverSecret=amqp', 'rabbitmq.tls.caSecret=amqp']],
+  ['the Secret', ['rabbitmq.usersSecret=others']],
+  ['the nodes', ['pods.nodeSelector.pool=calls']],
+  ['the priority', ['pods.priorityClassName=high']],
+  ['the registry’s login', ['image.pullSecrets[0]=registry']],
+  ['how images are pulled', ['image.pullPolicy=Always']],
+])('whatever else changes its pod is another Job: %s', (_what, overrides) => {
+  const [before, after] = [[], overrides].map(
+    (changed) => jobsOf(renderObjects('production', { overrides: changed }))[0],
+  )
+  expect(after?.['spec']).not.toEqual(before?.['spec'])
+  expect(after?.metadata.name).not.toBe(before?.metadata.name)
+})
+
 test('KEDA logs in as the monitor', () => {
   const objects = renderObjects('production')
   const authentication = objects.find(({ kind }) => kind === 'TriggerAuthentication')
