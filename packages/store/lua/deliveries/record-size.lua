@@ -1,6 +1,7 @@
--- Records how long a tenant's list of the parked (or held) deliveries of a subscription is, and when it crosses its limit. If the
--- tenant is over its limit, one caller at a time is told to cut the longest list: two would cut more than is over. Sizes are
--- recorded when a delivery is listed and when a list is cut, so a list can be shorter than its size says: the cut reads it first.
+-- Records how long a tenant's list of the parked (or held) deliveries of a subscription is, and when it crosses its limit. If
+-- the tenant is over its limit, one caller at a time is told to cut the longest list: two would cut more than is over. Sizes
+-- are recorded when a delivery is listed and when a list is cut, so a list can be shorter than its size says: the cut reads it
+-- first.
 -- KEYS    1 sizes   2 total   3 crossings   4 notices   of parked deliveries: 5 parking subscriptions
 -- ARGV    1 subscription   2 size   3 what it was before it was cut to its limit   4 limit per subscription   5 limit per tenant
 --         6 share of a limit beyond which a notice is due   7 share of a crossed limit below which the next one can be due

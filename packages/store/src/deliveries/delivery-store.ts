@@ -10,8 +10,8 @@ import { createLedgerStore, type DeliveryRetention, type Settlement } from './le
 import { createParkedList, type ParkedLimits } from './parked-list.ts'
 
 /**
- * The first visit to a list comes sooner: since the worker read that the deliveries are held, that may have changed, and the visit
- * that followed the change may have found nothing. Later entries need none: while there is one, visits follow each other.
+ * The first visit to a list comes sooner: since the worker read that the deliveries are held, that may have changed, and the
+ * visit that followed the change may have found nothing. Later entries need none: while there is one, visits follow each other.
  */
 const firstVisitMs = (visitInMs: number): number => Math.min(visitInMs, Math.max(1_000, visitInMs / 30))
 

@@ -55,7 +55,7 @@ const SHARES = { parked: { notice: 1, again: 0.9 }, held: { notice: 0.8, again: 
 
 /**
  * How long a tenant's lists of parked, or held, deliveries are, and their sum. The sizes are absolute, so no crash makes the
- * sum drift: the next record of a list repairs it. A list that became shorter counts as long as before until it is next recorded, or
+ * sum drift: the next record of a list repairs it. A list that became shorter counts as long as before until its next record, or
  * until it is the longest and the tenant is over its limit.
  * @param retentionMs how long a delivery is stored
  */

@@ -7,8 +7,8 @@ import type { At, Made, Result } from './progress.ts'
 import { attempt, giveUpProbe, isFresh, look, needOf, type StepDeps, secure, settle } from './steps.ts'
 
 /**
- * Called after a slot is settled and before its message is acknowledged: a notice, the record of a rejection, what is held beyond
- * a limit. It can be called again for the same slot. If it rejects, the message comes back and it is called again.
+ * Called after a slot is settled and before its message is acknowledged: a notice, the record of a rejection, what is held
+ * beyond a limit. It can be called again for the same slot. If it rejects, the message comes back and it is called again.
  */
 export type AfterSettled = (settled: At<'settled'>) => Promise<void>
 
