@@ -81,6 +81,7 @@ describe('Redis', () => {
       workloadNamed(renderObjects('production', { overrides }), 'redis').spec.template.metadata.annotations
     expect(scraped()).toMatchObject({ 'prometheus.io/scrape': 'true', 'prometheus.io/port': '9121' })
     expect(scraped('redis.exporter.enabled=false')).not.toHaveProperty(['prometheus.io/scrape'])
+    expect(scraped('monitoring.podMonitors=true')).not.toHaveProperty(['prometheus.io/scrape'])
   })
 
   test('it has a priority of its own, unless the values name another', () => {

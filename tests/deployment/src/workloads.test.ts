@@ -161,6 +161,12 @@ describe.each(combinations)('%s', (combination) => {
     }
   })
 
+  test('is scraped once: by annotation, or by the Prometheus Operator', () => {
+    const monitored = objects.some(({ kind }) => kind === 'PodMonitor')
+    for (const service of services.filter(({ metadata }) => metadata.name !== 'dev-idp'))
+      expect('prometheus.io/scrape' in (service.spec.template.metadata.annotations ?? {})).toBe(!monitored)
+  })
+
   test('names the ports on which the services listen', () => {
     const listens = { api: 'API_PORT', 'dev-idp': 'DEV_IDP_PORT' } as Readonly<Record<string, string>>
     for (const service of services) {

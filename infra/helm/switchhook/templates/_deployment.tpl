@@ -30,10 +30,12 @@ spec:
         {{- toYaml . | nindent 8 }}
         {{- end }}
       annotations:
+        {{- if not $v.monitoring.podMonitors }}
         # For a Prometheus that discovers pods by annotation; monitoring.podMonitors is for the Prometheus Operator.
         prometheus.io/scrape: "true"
         prometheus.io/port: "9100"
         prometheus.io/path: /metrics
+        {{- end }}
         checksum/settings: {{ list (include "switchhook.settings" (dict "root" $root "name" "switchhook")) (include "switchhook.settings" .) | toJson | sha256sum }}
         checksum/secrets: {{ include "switchhook.secretsChecksum" $root }}
         {{- with $v.pods.annotations }}
