@@ -61,8 +61,8 @@ whenOurs('while the broker that this run has started has an alarm', () => {
       await alarm?.clear()
       await ready
       await broker.publishEvent(sampleEvent())
-      // The first message was already sent: it arrives late, and its publish was rejected.
-      await eventually(async () => expect(await observer.ready(Queue.fanoutEvents)).toBe(2))
+      // If the first message was sent before the notification, it arrives late, and its publish was rejected.
+      await eventually(async () => expect([1, 2]).toContain(await observer.ready(Queue.fanoutEvents)))
     },
   )
 

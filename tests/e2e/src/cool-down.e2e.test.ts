@@ -62,13 +62,10 @@ test('a failing endpoint gets no POST during its cool-down and every delivery af
   const failed = posts()
   receiver.answer('/failing', { status: 204 })
   const answered = () => receiver.requests('/failing').slice(failed)
-  await eventually(
-    () => {
-      const got = new Set(answered().map((request) => envelopeOf(request).data['marker']))
-      expect(got.size).toBe(markers.length)
-    },
-    { timeoutMs: 60_000 },
-  )
+  await eventually(() => {
+    const got = new Set(answered().map((request) => envelopeOf(request).data['marker']))
+    expect(got.size).toBe(markers.length)
+  })
   expect(answered()[0]?.receivedAt).toBeGreaterThanOrEqual(Date.parse(String(openUntil)) - 5)
   expect((await healthOf(subscription)).state).toBe('closed')
   const parked = await acme.api.subscriptions.deliveries(subscription.id, { state: 'parked' }).page()

@@ -58,7 +58,7 @@ test('the record of a delivery lists every attempt with the answer of the endpoi
     await subscribe('/failing'),
     await subscribe('/refusing'),
   ]
-  receiver.answer('/slow', { delayMs: 900 })
+  receiver.answer('/slow', { delayMs: 2_000 })
   receiver.answer('/failing', { status: 503, body: 'back at noon' })
   receiver.answer('/refusing', { status: 404, body: '{"error":"no such hook","token":"abc"}' })
   const eventId = await publish()
@@ -124,7 +124,7 @@ test('the record names the cool-down as the reason for a skipped attempt', async
 })
 
 test('the record covers a subscription that has been deleted since', async () => {
-  receiver.answer('/gone', { delayMs: 900 })
+  receiver.answer('/gone', { delayMs: 2_000 })
   // Nothing more is recorded until the first attempt has ended.
   await eventually(async () => {
     const subscription = await subscribe('/gone')
@@ -135,7 +135,7 @@ test('the record covers a subscription that has been deleted since', async () =>
     // The record of an event is written in batches, so it is not readable immediately.
     await eventually(
       async () => expect(await explain(eventId, subscription)).toMatchObject({ verdict: 'deleted', lastAttempt: null }),
-      { timeoutMs: 700, ...OFTEN },
+      { timeoutMs: 1_800, ...OFTEN },
     )
   })
 
@@ -145,7 +145,7 @@ test('the record covers a subscription that has been deleted since', async () =>
     const eventIds = await Promise.all(Array.from({ length: 60 }, publish))
     await eventually(
       async () => expect(await explain(eventIds.at(-1) ?? '', crowded)).toMatchObject({ verdict: 'pending' }),
-      { timeoutMs: 700, ...OFTEN },
+      { timeoutMs: 1_800, ...OFTEN },
     )
     await acme.unsubscribe(crowded.id)
     // One by one: an api answers few explanations of a tenant at the same time, and refuses the others with 429.

@@ -11,7 +11,7 @@ import { Webhook } from 'standardwebhooks'
 import { type Client, type Delivery, envelopeOf, openClient, type Subscription } from './client.ts'
 
 /** `DELIVERY_TIMEOUT` of the test stack. */
-const DEADLINE_MS = 1_000
+const DEADLINE_MS = 3_000
 
 interface Report {
   readonly verdict: string

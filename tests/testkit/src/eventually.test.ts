@@ -41,3 +41,19 @@ test('repeats an assertion that takes long after a longer pause', async () => {
   // Every 45 ms there would be eleven.
   expect(calls).toBeLessThan(8)
 })
+
+test('waits as long as the failures differ, and not much longer', async () => {
+  const failures = ['one', 'two', 'three', 'four', 'four']
+  let calls = 0
+  const failing = eventually(
+    () => {
+      calls += 1
+      stall(25)
+      throw new Error(failures[calls - 1] ?? 'four')
+    },
+    { idleMs: 50, intervalMs: 1 },
+  )
+  await expect(failing).rejects.toThrow('four')
+  expect(calls).toBeGreaterThan(4)
+  expect(calls).toBeLessThan(9)
+})
