@@ -368,8 +368,16 @@ describe('with a second name server', () => {
     await expect(find('unknown.example')).rejects.toMatchObject({ code: 'ENOTFOUND' })
   })
 
-  test('the failure of both is that of the last one', async () => {
-    code = REFUSED
+  test('it is left again for the first one, which missed a question before', async () => {
+    code = SERVFAIL
+    lookup = lookupWithin(TIMEOUT_MS, true, [nameServer, ill])
+    // After this, c-ares begins with the other one.
+    await expect(find('silent.example')).rejects.toMatchObject({ code: 'ETIMEOUT' })
+    await expect(find('both.example')).resolves.toEqual([V4, V6])
+  })
+
+  test('if no name server helps, the lookup fails', async () => {
+    code = SERVFAIL
     for (const type of [A, AAAA]) failing.add(`both.example ${type}`)
     lookup = lookupWithin(PATIENT_MS, true, [ill, nameServer])
     await expect(find('both.example')).rejects.toMatchObject({ code: 'ESERVFAIL' })

@@ -59,11 +59,20 @@ export function createLookup(options: LookupOptions): LookupFunction {
     return resolver
   }
 
-  /** The first asks all name servers, the second all but the first one, and so on. */
+  /**
+   * The first asks all name servers, the second all but the first one, and so on. Then each asks one server: c-ares, which orders
+   * the servers by their timeouts (or by `rotate`), may not have begun with the first one.
+   */
   function newResolvers(): dns.Resolver[] {
     const all = newResolver(servers)
-    const others = all.getServers().slice(1)
-    return [all, ...others.map((_, at) => newResolver(others.slice(at)))]
+    const listed = all.getServers()
+    const others = listed.slice(1)
+    const single = listed.slice(0, -1)
+    return [
+      all,
+      ...others.map((_, at) => newResolver(others.slice(at))),
+      ...single.map((server) => newResolver([server])),
+    ]
   }
 
   /**
