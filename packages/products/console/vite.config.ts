@@ -16,6 +16,8 @@ export default defineConfig({
     // The policy forbids data URLs for fonts and scripts.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // Vite's loader asks only once for a style of a part that is loaded late: after an outage, the part would have none.
+    cssCodeSplit: false,
     reportCompressedSize: false,
     rolldownOptions: {
       checks: { pluginTimings: false },

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { eventually, type Receiver, startReceiver } from '@switchhook/testkit'
 import { type Browser, chromium } from 'playwright-core'
@@ -10,6 +10,7 @@ import { type Visitor, visit } from './visitor.ts'
 
 const executablePath = process.env['CHROMIUM'] ?? ''
 const KIB = 1_024
+const ASSETS = join(import.meta.dirname, '../../../packages/products/console/dist/app/assets')
 /** Without a Chromium the run has said so. */
 const scenes = executablePath === '' ? describe.skip : describe
 
@@ -148,6 +149,10 @@ scenes('the console in a browser', () => {
     expect(sizes.size).toBeGreaterThan(3)
     expect(firstLoad).toBeLessThan(170 * KIB)
     expect(sizeOfAllFiles()).toBeLessThan(200 * KIB)
+    // The loader asks once for a style that belongs to a later part: after an outage, that part would have none.
+    const styles = readdirSync(ASSETS).filter((name) => name.endsWith('.css'))
+    const loaded = [...sizes.keys()].filter((url) => url.endsWith('.css')).map((url) => basename(url))
+    expect(loaded).toEqual(styles)
   })
 
   test('a viewer sees everything, and why an action is not for them', async () => {
@@ -399,7 +404,6 @@ const summaryOf = (n: number) => ({
 })
 
 function sizeOfAllFiles(): number {
-  const folder = join(import.meta.dirname, '../../../packages/products/console/dist/app/assets')
-  const files = readdirSync(folder).map((name) => readFileSync(join(folder, name)))
+  const files = readdirSync(ASSETS).map((name) => readFileSync(join(ASSETS, name)))
   return files.reduce((sum, bytes) => sum + Math.min(gzipSync(bytes).length, bytes.length), 0)
 }
