@@ -54,7 +54,7 @@ test('a rejecting endpoint shows in the causes, the list, the summary and the st
 
 test('the policy is that of the workers', async () => {
   expect(await acme.api.deliveries.policy()).toMatchObject({
-    deliveryTimeoutMs: 1_000,
+    deliveryTimeoutMs: 3_000,
     retryWaitsMs: [300, 500, 700],
     breaker: { failures: 20 },
   })
