@@ -35,6 +35,8 @@ let ended: string[]
 let onHold: string[]
 /** Those that were claimed. */
 let claimed: string[]
+/** What Asterisk answers for a variable of any channel. */
+let variables: Record<string, string>
 /** What could not be done. Each test has to take it. */
 let errors: string[]
 /** Asterisk handles no requests of phones. */
@@ -53,10 +55,12 @@ function open() {
     request: async (_method, path, query) => {
       if (isStuck) throw new NotAnswered('Asterisk does not handle the requests of a phone')
       const isHeld = onHold.some((id) => path === `/channels/${id}/variable`)
-      const value = query?.['variable'] === 'CHANNEL(rtp,hold)' && { value: isHeld ? '1' : '0' }
+      const held = isHeld ? '1' : '0'
+      const wanted = query?.['variable']
+      const value = wanted === undefined ? undefined : { 'CHANNEL(rtp,hold)': held, ...variables }[wanted]
       return {
         status: ended.some((id) => path === `/channels/${id}/variable`) ? 404 : 200,
-        body: path === '/channels' ? channels : value || answers[path],
+        body: path === '/channels' ? channels : value === undefined ? answers[path] : { value },
       }
     },
     manager: async () => ({ text: '', cookie: null }),
@@ -99,6 +103,7 @@ beforeEach(() => {
   ended = []
   onHold = []
   claimed = []
+  variables = {}
   errors = []
   isStuck = false
   nowMs = Date.UTC(2026, 0, 1)
@@ -163,6 +168,40 @@ test('a caller whom the dialplan has answered before, and who hangs up after the
   await parts.handle({ kind: 'channel', channel, input: { kind: 'gone', ...input } })
   const session = await parts.sessions.find('acme', callId)
   expect(session?.group.legs.map(({ ending }) => ending?.endReason)).toEqual([EndReason.normal])
+})
+
+describe('the caller of a call that arrives', () => {
+  const reported = async (caller: AriChannel['caller'], name = 'PJSIP/trunk-1') => {
+    const channel = { ...aChannel('caller', ''), caller, name }
+    await parts.handle({ kind: 'arrives', channel, called: ALICE.extension, asteriskId: 'pbx' })
+    return (await parts.sessions.find('acme', arrivedCallId('pbx', channel)))?.group.calls
+  }
+  const ERIKA = { number: '+15550199', name: 'Erika' }
+  const shown = (calls: unknown) => JSON.stringify(calls).match(/155501\d\d|Erika/g) ?? []
+
+  test.each(['id', 'id;user', 'user; id', 'id;critical', 'user', 'Header;id'])(
+    'is withheld by the header Privacy: %s',
+    async (privacy) => {
+      variables = { 'CALLERID(num-pres)': 'allowed_not_screened', 'PJSIP_HEADER(read,Privacy)': privacy }
+      expect(shown(await reported(ERIKA))).toEqual([])
+    },
+  )
+
+  test.each(['none', ''])('is not withheld by the header Privacy: %s', async (privacy) => {
+    variables = { 'PJSIP_HEADER(read,Privacy)': privacy }
+    expect(shown(await reported(ERIKA))).toEqual(['15550199', 'Erika'])
+  })
+
+  test('is not asked for a SIP header if the channel is none of SIP', async () => {
+    variables = { 'PJSIP_HEADER(read,Privacy)': 'id' }
+    expect(shown(await reported(ERIKA, 'DAHDI/i1/15550199-1'))).toEqual(['15550199', 'Erika'])
+  })
+
+  test('has no name if the number is "Anonymous"', async () => {
+    const calls = JSON.stringify(await reported({ number: 'Anonymous', name: 'Anonymous' }))
+    expect(calls).toContain('"address":"anonymous"')
+    expect(calls).not.toContain('"Anonymous"')
+  })
 })
 
 test('a call whose process died before it was claimed is claimed by a comparison, once', async () => {

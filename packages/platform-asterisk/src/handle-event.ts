@@ -9,7 +9,7 @@ import { hasChannel } from './ari/read-calls.ts'
 import type { PbxEvent } from './ari/translate-event.ts'
 import type { OpenLines } from './open-lines.ts'
 import type { Parties } from './parties.ts'
-import { beginArrival, beginDial } from './session/begin.ts'
+import { type Arrival, beginArrival, beginDial } from './session/begin.ts'
 import type { Input } from './session/input.ts'
 import type { Sessions } from './store/sessions.ts'
 
@@ -27,6 +27,8 @@ export interface HandlerDeps {
 
 const NO_SUCH_NUMBER = '1'
 const ARRIVALS_REMEMBERED = 1_000
+/** Values of the header `Privacy` (RFC 3323, RFC 3325). */
+const HIDES_CALLER = /\b(id|user|header)\b/i
 
 export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<void> {
   const { agents, app, ari, devices, lines, parties, sessions, onError, now } = deps
@@ -74,13 +76,21 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
       onError('a phone was not told that its transfer is declined', error),
     )
 
+  const variableOf = async (id: string, variable: string): Promise<string> => {
+    const { body } = await ari.request('GET', `${channelPath(id)}/variable`, { variable })
+    return ((body ?? {}) as { readonly value?: string }).value ?? ''
+  }
+
   /** A number that the caller withholds is in the event all the same (RFC 3325). */
-  async function callerOf({ id, caller }: AriChannel): Promise<{ readonly from: string; readonly name?: string }> {
-    const variable = { variable: 'CALLERID(num-pres)' }
-    const { body } = await ari.request('GET', `${channelPath(id)}/variable`, variable)
-    const { value: presentation = '' } = (body ?? {}) as { readonly value?: string }
+  async function callerOf({ id, name: channelName, caller }: AriChannel): Promise<Pick<Arrival, 'from' | 'name'>> {
+    const [presentation, privacy] = await Promise.all([
+      variableOf(id, 'CALLERID(num-pres)'),
+      // Asterisk heeds the header only next to an identity that it trusts (`trust_id_inbound`).
+      channelName.startsWith('PJSIP/') ? variableOf(id, 'PJSIP_HEADER(read,Privacy)') : '',
+    ])
     const { number, name } = caller
-    if (number === '' || presentation.startsWith('prohib')) return { from: WITHHELD }
+    const isWithheld = presentation.startsWith('prohib') || HIDES_CALLER.test(privacy)
+    if (isWithheld || number === '' || number.toLowerCase() === WITHHELD) return { from: WITHHELD }
     return { from: number, ...(name !== '' && name !== number && { name }) }
   }
 

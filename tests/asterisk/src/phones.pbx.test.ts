@@ -479,12 +479,15 @@ describeWithAsterisk('people at the phones of a real Asterisk', (lab) => {
   test.each([
     ['+15559000', { name: 'Erika Muster' }, { uri: 'tel:+15559000', number: '+15559000', name: 'Erika Muster' }],
     ['+15559000', { isWithheld: true }, { uri: null, number: null, name: null }],
+    ['+15559000', { privacy: 'id;user' }, { uri: null, number: null, name: null }],
+    ['+15559000', { privacy: 'none' }, { uri: null, number: null }],
     ['sales', {}, { uri: null, number: null }],
   ])('a caller %s %j is reported as %j, and shown to the agent', async (from, how, remoteParty) => {
     await lab().world().call('8101', from, how)
     const callId = await onlyCall()
     expect(observer.latest(callId, on.alice)?.remoteParty).toMatchObject(remoteParty)
-    const shown = 'isWithheld' in how ? /anonymous/i : 'name' in how ? /Erika Muster.*9000/ : /5550000/
+    const isWithheld = 'isWithheld' in how || ('privacy' in how && how.privacy !== 'none')
+    const shown = isWithheld ? /anonymous/i : 'name' in how ? /Erika Muster.*9000/ : /5550000/
     expect(phone('alice').caller).toMatch(shown)
   })
 

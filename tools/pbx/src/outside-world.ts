@@ -96,19 +96,24 @@ export async function openOutsideWorld(url: URL, password: string) {
     seen,
     /** The name of each channel that Asterisk has made, also of those that have ended. */
     created: created as readonly string[],
-    /** An outside caller dials a number of the contact center. Resolves to the channel at the caller's end. */
+    /**
+     * An outside caller dials a number of the contact center. Resolves to the channel at the caller's end. With `privacy`, it comes
+     * over the trunk that is not trusted.
+     */
     async call(
       number: string,
       from: string,
-      how: { readonly name?: string; readonly isWithheld?: boolean } = {},
+      how: { readonly name?: string; readonly isWithheld?: boolean; readonly privacy?: string } = {},
     ): Promise<string> {
       const channelId = `world-${randomUUID()}`
       const isIn = entersApp(channelId)
-      const query = { endpoint: `PJSIP/${number}@world`, app: APP, channelId }
+      const trunk = how.privacy === undefined ? 'world' : 'world-doubtful'
+      const query = { endpoint: `PJSIP/${number}@${trunk}`, app: APP, channelId }
       const variables = {
         'CONNECTEDLINE(num)': from,
         ...(how.name !== undefined && { 'CONNECTEDLINE(name)': how.name }),
         ...(how.isWithheld === true && { 'CONNECTEDLINE(pres)': 'prohib' }),
+        ...(how.privacy !== undefined && { 'PJSIP_HEADER(add,Privacy)': how.privacy }),
       }
       await ask('POST', '/channels/create', query, { variables })
       await isIn
