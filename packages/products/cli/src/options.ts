@@ -10,10 +10,20 @@ export function durationMs(text: string): number {
   return Number(amount) * (UNITS[unit] ?? 0)
 }
 
+/** Of itself, JavaScript also reads `2`, as 1 February 2001, and `2026-02-30`, as 2 March. */
+const ISO_TIME = /^(\d{4}-\d\d-\d\d)([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/
+const isDay = (day: string): boolean => {
+  const at = new Date(day)
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(day)
+}
+
 /** A moment: ISO 8601, or a duration from now. @param sign -1: the duration is in the past */
 export function momentOf(text: string, sign: 1 | -1, nowMs: number): string {
-  const at = new Date(/^\d+[smhd]$/.test(text) ? nowMs + sign * durationMs(text) : text)
-  if (Number.isNaN(at.getTime())) throw usage(`"${text}" is no time: write it like 10m, or 2026-11-23T15:00:00Z.`)
+  const [, day] = ISO_TIME.exec(text) ?? []
+  const isTime = day === undefined ? /^\d+[smhd]$/.test(text) : isDay(day)
+  const at = new Date(day === undefined && isTime ? nowMs + sign * durationMs(text) : text)
+  if (!isTime || Number.isNaN(at.getTime()))
+    throw usage(`"${text}" is no time: write it like 10m, or 2026-11-23T15:00:00Z.`)
   return at.toISOString()
 }
 
