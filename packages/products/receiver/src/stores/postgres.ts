@@ -37,6 +37,8 @@ const HOLD = `INSERT INTO switchhook_receiver (key, kept_until) VALUES ($1, $2)
 const MOVE =
   'UPDATE switchhook_receiver SET occurred_at = $2, sequence = $3, ended = $4, kept_until = $5 WHERE key = $1'
 
+/** SQLSTATE. The server of an old connection can be a replica since a failover. A new connection reaches the other one. */
+const READ_ONLY = '25006'
 const PRUNE_EVERY_MS = 60 * 60 * 1_000
 /** One failure can be a moment without the database, which deliveries report themselves. */
 const MAX_FAILED_PRUNES = 3
@@ -75,6 +77,7 @@ export function postgresStore<Client extends PostgresClient>(pool: PostgresPool<
     } catch (error) {
       // If this fails too, PostgreSQL rolls back when the connection is closed. Used again, it would still be in the transaction.
       await client.query('ROLLBACK').catch(() => (isBroken = true))
+      if ((error as { readonly code?: unknown } | undefined)?.code === READ_ONLY) isBroken = true
       throw error
     } finally {
       client.removeListener?.('error', ignore)
