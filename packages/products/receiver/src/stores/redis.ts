@@ -44,14 +44,20 @@ export function redisStore(redis: RedisClient): Store<RedisTransaction> {
     'call' in redis ? redis.call(...args) : redis.sendCommand(args)
   const run = (script: string, keys: readonly string[], ...args: string[]): Promise<unknown> =>
     send('EVAL', script, String(keys.length), ...keys, ...args)
-  const leases = async (key: string, token: string): Promise<boolean> =>
-    (await send('SET', key, token, 'NX', 'PX', String(LEASE_MS))) !== null
+  /** Takes a lease. Resolves to the value that is in the way; null: the lease is ours. */
+  const takeLease = async (key: string, token: string): Promise<string | null> => {
+    if ((await send('SET', key, token, 'NX', 'PX', String(LEASE_MS))) !== null) return null
+    const value = String(await send('GET', key))
+    // A client sends the command again after a lost connection. It finds its own lease if only the answer was lost.
+    return value === token ? null : value
+  }
 
   return {
     async once(id, work) {
       const mark = `${PREFIX}:delivery:${id}`
       const tx: RedisTransaction = { token: crypto.randomUUID(), keys: [mark] }
-      if (!(await leases(mark, tx.token))) return String(await send('GET', mark)) === DONE ? 'already' : 'busy'
+      const state = await takeLease(mark, tx.token)
+      if (state !== null) return state === DONE ? 'already' : 'busy'
       const renewal = setInterval(() => {
         // If Redis is away, the end of the work tells.
         run(EXPIRE, tx.keys, tx.token, String(LEASE_MS)).catch(() => undefined)
@@ -71,7 +77,7 @@ export function redisStore(redis: RedisClient): Store<RedisTransaction> {
       const key = `${PREFIX}:position:${subject}`
       const lease = `${PREFIX}:lease:${subject}`
       // oxlint-disable-next-line no-restricted-globals -- a pause before the next try
-      while (!(await leases(lease, tx.token))) await new Promise((next) => setTimeout(next, TRY_EVERY_MS))
+      while ((await takeLease(lease, tx.token)) !== null) await new Promise((next) => setTimeout(next, TRY_EVERY_MS))
       tx.keys.push(lease)
       const last = await send('GET', key)
       const advance = compare(last === null ? undefined : (JSON.parse(last as string) as Position), position)
