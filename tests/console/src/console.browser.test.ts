@@ -226,9 +226,35 @@ scenes('the console in a browser', () => {
     await page.getByText('Stale').waitFor()
     expect(await page.getByRole('link', { name: 'alice' }).count()).toBe(1)
 
+    // The files of this screen were not loaded before.
+    await page.evaluate('globalThis.isSamePage = true')
+    const audit = page.getByRole('link', { name: 'Audit', exact: true })
+    const tried = page.waitForEvent('requestfailed', (request) => request.url().includes('/assets/'))
+    await audit.hover()
+    await tried
+    await audit.click()
+
     proxy.cut(false)
+    await page.getByRole('heading', { name: 'Audit' }).waitFor()
     await page.getByText('The API does not answer.', { exact: false }).waitFor({ state: 'detached' })
     await page.getByRole('status').getByText('Live', { exact: true }).waitFor()
+    expect(await page.evaluate('globalThis.isSamePage')).toBe(true)
+  })
+
+  test('a screen whose file is gone after an update is shown by the new page', async () => {
+    // Not among the visitors: the browser complains about the file.
+    const { page, open, signIn, close } = await visit(browser, 'acme-admin')
+    await open('agents')
+    await signIn()
+    let isNew = false
+    await page.route('**/assets/audit-*.js', (route) => (isNew ? route.continue() : route.fulfill({ status: 404 })))
+    page.once('domcontentloaded', () => {
+      isNew = true
+    })
+    await page.getByRole('link', { name: 'Audit', exact: true }).click()
+    await page.getByRole('heading', { name: 'Audit' }).waitFor()
+    expect(isNew).toBe(true)
+    await close()
   })
 
   test('a thousand rows scroll, with few of them in the document', async () => {

@@ -47,9 +47,6 @@ function Console() {
   return session.kind === 'signed-in' ? <SignedIn key={session.signIn.issuer} /> : <SignInScreen session={session} />
 }
 
-// After an update the files of the old version are gone: load the new page.
-window.addEventListener('vite:preloadError', () => location.reload())
-
 await resumeSignIn()
 createRoot(document.getElementById('root') as HTMLElement).render(
   <StrictMode>

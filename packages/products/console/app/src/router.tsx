@@ -1,5 +1,6 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { loadLate } from './late-files.ts'
 import { DELIVERY_FILTERS, ENDPOINT_FILTERS, only, parseSearch, stringifySearch } from './search-params.ts'
 import { Shell } from './shell.tsx'
 import { Empty, Failure, Loading } from './ui/parts.tsx'
@@ -16,7 +17,7 @@ const screen = <const Path extends string, Filter extends string>(
     getParentRoute: () => root,
     path,
     validateSearch: only(...filters),
-    component: lazyRouteComponent(async () => ({ default: await load() })),
+    component: lazyRouteComponent(async () => ({ default: await loadLate(load) })),
   })
 
 const screens = [

@@ -1,10 +1,12 @@
-import { lazy, Suspense } from 'react'
+import { lazyRouteComponent } from '@tanstack/react-router'
+import { Suspense } from 'react'
 import type { StatisticsPoint } from '../api/model.ts'
+import { loadLate } from '../late-files.ts'
 import { Loading } from './parts.tsx'
 import type { PlotProps, Series } from './plot-canvas.tsx'
 
 /** The plot library is loaded when the first plot is shown. */
-const Canvas = lazy(() => import('./plot-canvas.tsx').then(({ PlotCanvas }) => ({ default: PlotCanvas })))
+const Canvas = lazyRouteComponent(() => loadLate(() => import('./plot-canvas.tsx')), 'PlotCanvas')
 
 export const Plot = (props: PlotProps) => (
   <div className="plot">
