@@ -205,6 +205,20 @@ scenes('signing in to the console and out of it', () => {
     await page.getByText('You are signed out.').waitFor()
   })
 
+  test('a page without https says why nobody can sign in', async () => {
+    const { page, open } = visitor
+    // As a browser does it for other hosts than this machine.
+    await page.addInitScript(`
+      Object.defineProperty(globalThis, 'isSecureContext', { value: false })
+      Object.defineProperty(crypto, 'subtle', { value: undefined })
+    `)
+    await open('')
+    await page.getByLabel('Organization').fill('acme')
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.getByRole('button', { name: 'Sign in to acme' }).click()
+    await page.getByText('Browsers let people sign in over https only.', { exact: false }).waitFor()
+  })
+
   async function openTab(): Promise<Page> {
     const tab = await visitor.page.context().newPage()
     await tab.goto(`${readStack().urls.api}/console/`)

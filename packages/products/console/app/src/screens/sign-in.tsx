@@ -12,7 +12,11 @@ export function SignInScreen({ session }: { readonly session: SignedOutState }) 
     try {
       await signIn(entry)
     } catch {
-      setProblem(`The identity provider (${entry.issuer}) cannot be reached from this browser.`)
+      setProblem(
+        isSecureContext
+          ? `The identity provider (${entry.issuer}) cannot be reached from this browser.`
+          : 'Browsers let people sign in over https only. Open the https address of this page.',
+      )
     }
   }
   return (
