@@ -13,6 +13,8 @@ export type Provider = Omit<Schemas['SignInOffer']['issuers'][number], 'name'>
 
 /** Lifetime of a token whose answer does not tell it. */
 const DEFAULT_LIFETIME_SECONDS = 300
+/** Between two questions whether the person has signed in. After a failure it doubles (RFC 8628, section 3.5). */
+const DEVICE_INTERVAL_SECONDS = 5
 
 type Tokens = Pick<SignIn, 'accessToken' | keyof Life> & { readonly refreshToken?: string }
 
@@ -76,8 +78,26 @@ export async function withDevice(provider: Provider, show: (address: string, cod
   const config = await discover(provider)
   const begun = await step(provider.issuer, () => initiateDeviceAuthorization(config, { scope: provider.scope }))
   show(begun.verification_uri_complete ?? begun.verification_uri, begun.user_code)
-  const tokens = await step(provider.issuer, () => pollDeviceAuthorizationGrant(config, begun))
-  return { kind: 'person', ...provider, ...tokensOf(tokens) }
+  const endsAtMs = Date.now() + begun.expires_in * 1_000
+  for (let interval = begun.interval ?? DEVICE_INTERVAL_SECONDS; ; interval *= 2) {
+    // A second more, so that the library does not give up before the code has expired.
+    const expiresIn = Math.ceil((endsAtMs - Date.now()) / 1_000) + 1
+    try {
+      const tokens = await pollDeviceAuthorizationGrant(config, { ...begun, interval, expires_in: expiresIn })
+      return { kind: 'person', ...provider, ...tokensOf(tokens) }
+    } catch (error) {
+      if (Date.now() >= endsAtMs) throw signInProblem({ error: 'expired_token' }, provider.issuer)
+      // The person is entering the code meanwhile: a moment without the provider must not make it useless.
+      if (!isInTrouble(error)) throw signInProblem(error, provider.issuer)
+    }
+  }
+}
+
+/** Whether a request failed without a refusal: the provider did not answer, or answered that it cannot now. */
+function isInTrouble(error: unknown): boolean {
+  const { name, code, cause, status } = error as { name: string; code?: string; cause?: unknown; status?: number }
+  const answered = status ?? (cause instanceof Response ? cause.status : 0)
+  return name === 'TypeError' || code === 'OAUTH_TIMEOUT' || answered >= 500
 }
 
 /** Gets another token, by the refresh token or by the secret. @throws SignInFailed */
