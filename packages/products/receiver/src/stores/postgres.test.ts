@@ -1,12 +1,14 @@
 import { type PostgresClient, type PostgresPool, postgresStore } from './postgres.ts'
 
-/** A pool whose statements return one row, or fail, and what happened to its connections. */
-function aPool(fails: (text: string) => unknown) {
+const refused = Object.assign(new Error('refused'), { code: '25006' })
+
+/** A pool whose server is a primary or, since a failover, a replica, and what happened to its connections. */
+function aPool(isReplica: boolean) {
   const closed: boolean[] = []
   const client: PostgresClient = {
     query: async (text) => {
-      const error = fails(text)
-      if (error !== undefined) throw error
+      if (text.includes('pg_is_in_recovery')) return { rows: [{ is_replica: isReplica }] }
+      if (text.startsWith('INSERT')) throw refused
       return { rows: text.startsWith('SELECT 1') ? [] : [{ free: true, may_prune: true }] }
     },
     release: (destroy) => void closed.push(destroy === true),
@@ -15,13 +17,15 @@ function aPool(fails: (text: string) => unknown) {
   return { pool, closed }
 }
 
+const wrapped = new Error('The library of the handler failed.', { cause: refused })
+
 test.each([
-  ['is a replica since a failover', '25006', true],
-  ['refuses the statement for another reason', '23505', false],
-])('a connection whose server %s: closed %s', async (_case, code, isClosed) => {
-  const refused = Object.assign(new Error('refused'), { code })
-  const { pool, closed } = aPool((text) => (text.startsWith('INSERT') ? refused : undefined))
-  const store = postgresStore(pool)
-  await expect(store.once('a', async () => undefined)).rejects.toBe(refused)
-  expect(closed.at(-1)).toBe(isClosed)
+  ['its mark is refused', async () => undefined, refused],
+  ['its handler fails with the error of a library', () => Promise.reject(wrapped), wrapped],
+])('a connection is closed if %s and its server has become a replica, and only then', async (_case, work, error) => {
+  for (const isReplica of [true, false]) {
+    const { pool, closed } = aPool(isReplica)
+    await expect(postgresStore(pool).once('a', work)).rejects.toBe(error)
+    expect(closed.at(-1)).toBe(isReplica)
+  }
 })

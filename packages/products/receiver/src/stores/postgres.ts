@@ -37,8 +37,7 @@ const HOLD = `INSERT INTO switchhook_receiver (key, kept_until) VALUES ($1, $2)
 const MOVE =
   'UPDATE switchhook_receiver SET occurred_at = $2, sequence = $3, ended = $4, kept_until = $5 WHERE key = $1'
 
-/** SQLSTATE. The server of an old connection can be a replica since a failover. A new connection reaches the other one. */
-const READ_ONLY = '25006'
+const IS_REPLICA = 'SELECT pg_is_in_recovery() AS is_replica'
 const PRUNE_EVERY_MS = 60 * 60 * 1_000
 /** One failure can be a moment without the database, which deliveries report themselves. */
 const MAX_FAILED_PRUNES = 3
@@ -64,6 +63,18 @@ export function postgresStore<Client extends PostgresClient>(pool: PostgresPool<
     )
   }
 
+  /**
+   * The server of an old connection can be a replica since a failover; a new connection reaches the other one. The error does not
+   * tell it: the handler, or a library of it, may have replaced it by another.
+   */
+  const isReplica = async (client: Client): Promise<boolean> => {
+    const [found] = await client.query(IS_REPLICA).then(
+      ({ rows }) => rows as { readonly is_replica: boolean }[],
+      // A database that does not know the question, or a lost connection, which the pool drops.
+      () => [],
+    )
+    return found?.is_replica === true
+  }
   const inTransaction = async <T>(work: (client: Client) => Promise<T>): Promise<T> => {
     const client = await pool.connect()
     // A lost connection would otherwise end the process. The next statement rejects with the same error.
@@ -77,7 +88,7 @@ export function postgresStore<Client extends PostgresClient>(pool: PostgresPool<
     } catch (error) {
       // If this fails too, PostgreSQL rolls back when the connection is closed. Used again, it would still be in the transaction.
       await client.query('ROLLBACK').catch(() => (isBroken = true))
-      if ((error as { readonly code?: unknown } | undefined)?.code === READ_ONLY) isBroken = true
+      isBroken ||= await isReplica(client)
       throw error
     } finally {
       client.removeListener?.('error', ignore)
