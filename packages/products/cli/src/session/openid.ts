@@ -15,6 +15,7 @@ export type Provider = Omit<Schemas['SignInOffer']['issuers'][number], 'name'>
 const DEFAULT_LIFETIME_SECONDS = 300
 /** Between two questions whether the person has signed in. After a failure it doubles (RFC 8628, section 3.5). */
 const DEVICE_INTERVAL_SECONDS = 5
+const MAX_DEVICE_INTERVAL_SECONDS = 60
 
 type Tokens = Pick<SignIn, 'accessToken' | keyof Life> & { readonly refreshToken?: string }
 
@@ -79,7 +80,9 @@ export async function withDevice(provider: Provider, show: (address: string, cod
   const begun = await step(provider.issuer, () => initiateDeviceAuthorization(config, { scope: provider.scope }))
   show(begun.verification_uri_complete ?? begun.verification_uri, begun.user_code)
   const endsAtMs = Date.now() + begun.expires_in * 1_000
-  for (let interval = begun.interval ?? DEVICE_INTERVAL_SECONDS; ; interval *= 2) {
+  const firstSeconds = begun.interval ?? DEVICE_INTERVAL_SECONDS
+  for (let failures = 0; ; failures++) {
+    const interval = Math.max(firstSeconds, Math.min(firstSeconds * 2 ** failures, MAX_DEVICE_INTERVAL_SECONDS))
     // A second more, so that the library does not give up before the code has expired.
     const expiresIn = Math.ceil((endsAtMs - Date.now()) / 1_000) + 1
     try {
