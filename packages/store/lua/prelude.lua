@@ -90,7 +90,7 @@ local function unitsOf(extras, member)
   return 1 + tonumber(redis.call('HGET', extras, member) or 0)
 end
 
--- Removes members with a score up to `until` from a list.
+-- Removes members with a score up to `last` from a list.
 local function removeUpTo(list, extras, last)
   if sumOfExtras(extras) > 0 then
     for _, member in ipairs(redis.call('ZRANGEBYSCORE', list, '-inf', last)) do

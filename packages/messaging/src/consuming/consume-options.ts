@@ -52,7 +52,10 @@ export const TIMING = {
   retryForMs: 300_000,
   /** How long a message that hits a bug waits before its return, so that it does not loop. */
   bugDelayMs: 1_000,
-  /** The time limit of the broker's answer to a consume, cancel or check. After it, the channel is given up. */
+  /**
+   * The time limit of the broker's answer to a consume, cancel or check. A channel is given up after a cancel that is not
+   * answered, or when the watch misses its consumer.
+   */
   answerMs: 10_000,
   /** How long the set-up of a connection waits for its consumers. The others continue to attach after it. */
   attachMs: 2_000,

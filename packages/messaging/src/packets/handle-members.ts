@@ -7,7 +7,7 @@ import type { Packet } from './packet.ts'
 const RETURNS_TO_TAKE_APART = 5
 
 export interface MembersDeps<Member> {
-  /** Of all packets of the process that failed, so that they share one limit. */
+  /** Of all packets that failed, of the queues that share it, so that they share one limit. */
   readonly finished: FinishedParts<Member>
   /** Resolved: the packet need not wait for the member any longer. */
   readonly handle: (member: Member) => Promise<void>

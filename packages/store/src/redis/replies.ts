@@ -108,8 +108,8 @@ const NOT_EXECUTED =
 /** Redis refuses the command before it runs. A script that meets the refusal may have written before. */
 const NOT_PERMITTED = /^NOPERM(?!.* script: )( |$)/
 
-/** The codes of errors about the stored data or the command's keys. `UNREADABLE` is ours (lua/prelude.lua). */
-const DATA_CODE = /^(BUSYGROUP|CROSSSLOT|NOGROUP|UNREADABLE|WRONGTYPE)( |$)/
+/** The codes of errors about the stored data or the command's keys. */
+const DATA_CODE = /^(BUSYGROUP|CROSSSLOT|NOGROUP|WRONGTYPE)( |$)/
 
 /**
  * Redis has one code, `ERR`, for most other errors: about the data, about a script, and about itself or its proxies

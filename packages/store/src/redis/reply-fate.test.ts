@@ -58,7 +58,6 @@ test.each([
   "ERR wrong number of arguments for 'set' command",
   "CROSSSLOT Keys in request don't hash to the same slot",
   'BUSYGROUP Consumer Group name already exists',
-  'UNREADABLE sh:test holds no record of a delivery',
 ])('%s: the command is refused; a script may have written before', (message) => {
   expect(isRefusal(reply(message))).toBe(true)
   expect(fateOf(reply(message))).toBe('unknown')

@@ -120,7 +120,10 @@ export function startRelay({ outbox, publish, log }: RelayDeps): Relay & { reado
     unclaimed: () => {
       if (failures === 0) poll.wake()
     },
-    /** Resolves once the events in progress are marked as sent or given back. Later commits leave their events. */
+    /**
+     * Resolves once the events in progress are marked as sent or given back; if Redis is away, they stay in the outbox. Later
+     * commits leave their events there.
+     */
     async stop() {
       isStopping = true
       await poll.stop()

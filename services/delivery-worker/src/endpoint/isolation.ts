@@ -26,8 +26,8 @@ export interface IsolationDeps extends TenantShareDeps {
  */
 export type Need = 'nothing' | 'turn' | 'lane' | 'probe'
 
-/** Where a delivery is worked off after its look. After a wait for its turn, the look may have become too old. */
-export type Place = 'here' | 'here-after-wait' | 'lane'
+/** Where a delivery is worked off. `here-later`: here, but it has got its turn after its look, which may be too old by then. */
+export type Place = 'here' | 'here-later' | 'lane'
 
 /**
  * Whether a delivery moves to its lane after its look. Otherwise it is worked off here, after a wait if it needs a turn and has
@@ -92,10 +92,10 @@ export function createIsolation(deps: IsolationDeps) {
           const isCrowded = isStopping || turns.isCrowded()
           if (movesToLane(source, need, { isBeyondShare, hasTurn, isCrowded })) return 'lane'
           if (hadTurn || need === 'nothing' || need === 'probe') return 'here'
-          if (turns.take(delivery)) return 'here-after-wait'
+          if (turns.take(delivery)) return 'here-later'
           if (isStopping) throw stopping()
           const isItsTurn = await turns.wait(delivery, source === 'due' ? patienceMs : undefined)
-          return isItsTurn ? 'here-after-wait' : 'lane'
+          return isItsTurn ? 'here-later' : 'lane'
         },
         /** Resolves once the broker has confirmed it in its lane, with attempt and slot unchanged. */
         moveToLane: async (): Promise<void> => {

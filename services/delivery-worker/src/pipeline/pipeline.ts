@@ -75,7 +75,7 @@ export function createPipeline(deps: PipelineDeps) {
         await giveUpProbe(deps, looked)
         return await isolated.moveToLane()
       }
-      if (place === 'here-after-wait' && !isFresh(deps, looked)) looked = await look(deps, start)
+      if (place === 'here-later' && !isFresh(deps, looked)) looked = await look(deps, start)
       await conclude(looked.kind === 'admitted' ? await attempt(deps, looked, isolated) : looked, copy)
     } finally {
       isolated.leave()
@@ -122,7 +122,7 @@ export function createPipeline(deps: PipelineDeps) {
   return {
     /**
      * Takes one due delivery through its slot. Resolves when its message may be acknowledged. Rejects only for failures of our
-     * own (the broker or Redis is away, or the process is out of sockets); the message must then come back.
+     * own (the broker or Redis is away, the process is out of sockets or stops, or a bug); the message must then come back.
      */
     deliver: async (due: Delivery, source: Source): Promise<void> => {
       const copy = await copies.enter(due)

@@ -57,7 +57,7 @@ interface Settled {
   readonly delivery: Delivery
   /** The endpoint's recorded rejections, as in `BreakerStore.look`. */
   readonly rejected: string | undefined
-  /** Absent: this process has not made the attempt, or was restarted since. */
+  /** Absent: the ledger knew the slot when the worker looked. */
   readonly result?: Result
   /** Absent: the slot was settled already. What follows may be missing. */
   readonly written?: {
