@@ -5,7 +5,7 @@ import type { PbxAgents } from './agents.ts'
 import { type AriClient, channelPath } from './ari/ari-client.ts'
 import type { AriChannel } from './ari/ari-model.ts'
 import { arrivedCallId, readMark, type SessionName } from './ari/channel-mark.ts'
-import { hasChannel } from './ari/read-calls.ts'
+import { hasChannel, readVariable } from './ari/read-calls.ts'
 import type { PbxEvent } from './ari/translate-event.ts'
 import type { OpenLines } from './open-lines.ts'
 import type { Parties } from './parties.ts'
@@ -76,20 +76,15 @@ export function createHandler(deps: HandlerDeps): (event: PbxEvent) => Promise<v
       onError('a phone was not told that its transfer is declined', error),
     )
 
-  const variableOf = async (id: string, variable: string): Promise<string> => {
-    const { body } = await ari.request('GET', `${channelPath(id)}/variable`, { variable })
-    return ((body ?? {}) as { readonly value?: string }).value ?? ''
-  }
-
   /** A number that the caller withholds is in the event all the same (RFC 3325). */
   async function callerOf({ id, name: channelName, caller }: AriChannel): Promise<Pick<Arrival, 'from' | 'name'>> {
     const [presentation, privacy] = await Promise.all([
-      variableOf(id, 'CALLERID(num-pres)'),
+      readVariable(ari, id, 'CALLERID(num-pres)'),
       // Asterisk heeds the header only next to an identity that it trusts (`trust_id_inbound`).
-      channelName.startsWith('PJSIP/') ? variableOf(id, 'PJSIP_HEADER(read,Privacy)') : '',
+      channelName.startsWith('PJSIP/') ? readVariable(ari, id, 'PJSIP_HEADER(read,Privacy)') : undefined,
     ])
     const { number, name } = caller
-    const isWithheld = presentation.startsWith('prohib') || HIDES_CALLER.test(privacy)
+    const isWithheld = presentation?.startsWith('prohib') === true || HIDES_CALLER.test(privacy ?? '')
     if (isWithheld || number === '' || number.toLowerCase() === WITHHELD) return { from: WITHHELD }
     return { from: number, ...(name !== '' && name !== number && { name }) }
   }

@@ -205,7 +205,7 @@ scenes('signing in to the console and out of it', () => {
     await page.getByText('You are signed out.').waitFor()
   })
 
-  test('a page without https says why nobody can sign in', async () => {
+  test('a page without https says that signing in needs https', async () => {
     const { page, open } = visitor
     // As a browser does it for other hosts than this machine.
     await page.addInitScript(`

@@ -3,8 +3,8 @@ import fc from 'fast-check'
 const LOT = 25
 
 /**
- * Checks a property of `numRuns` values, `LOT` of them beside each other: a property that asks a server thousands of times
- * otherwise takes minutes on a busy machine. A counterexample is a lot.
+ * Checks a property of `numRuns` values, `LOT` of them at a time: on a busy machine, thousands of requests one after the other
+ * take minutes. A counterexample is a lot.
  */
 export async function checkInLots<T>(
   values: fc.Arbitrary<T>,

@@ -32,6 +32,12 @@ export async function hasChannel(ari: Reading, id: string): Promise<boolean> {
   return status !== 404
 }
 
+/** The value of a variable or function of the dialplan; undefined: Asterisk does not find the channel or the variable. */
+export async function readVariable(ari: Reading, id: string, variable: string): Promise<string | undefined> {
+  const { status, body } = await ari.request('GET', `${channelPath(id)}/variable`, { variable })
+  return status === 200 ? (((body ?? {}) as { readonly value?: string }).value ?? '') : undefined
+}
+
 /** Asterisk answers once it has handled the earlier requests of the phone. */
 const HOLD_KNOWN_WITHIN_MS = 1_000
 
@@ -40,11 +46,11 @@ const HOLD_KNOWN_WITHIN_MS = 1_000
  * stop the comparison of its session, or a call to its line.
  */
 export async function isHeldAtPhone(ari: Reading, id: string): Promise<boolean | undefined> {
-  const asked = ari.request('GET', `${channelPath(id)}/variable`, { variable: 'CHANNEL(rtp,hold)' })
-  const answer = await answerWithin(HOLD_KNOWN_WITHIN_MS, asked, 'Asterisk does not say what a phone holds').catch(
+  const asked = readVariable(ari, id, 'CHANNEL(rtp,hold)')
+  const value = await answerWithin(HOLD_KNOWN_WITHIN_MS, asked, 'Asterisk does not say what a phone holds').catch(
     () => undefined,
   )
-  return answer?.status === 200 ? (answer.body as { readonly value?: string }).value === '1' : undefined
+  return value === undefined ? undefined : value === '1'
 }
 
 const REFUSALS: Readonly<Record<number, string>> = {

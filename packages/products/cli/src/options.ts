@@ -3,9 +3,11 @@ import { usage } from './failure.ts'
 
 const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
+const DURATION = /^(\d+)([smhd])$/
+
 /** `90s`, `10m`, `2h` or `1d` in ms. @throws CliError for another form */
 export function durationMs(text: string): number {
-  const [, amount, unit = ''] = /^(\d+)([smhd])$/.exec(text) ?? []
+  const [, amount, unit = ''] = DURATION.exec(text) ?? []
   if (amount === undefined) throw usage(`"${text}" is not a duration: write it like 90s, 10m, 2h or 1d.`)
   return Number(amount) * (UNITS[unit] ?? 0)
 }
@@ -19,11 +21,10 @@ const isDay = (day: string): boolean => {
 
 /** A moment: ISO 8601, or a duration from now. @param sign -1: the duration is in the past */
 export function momentOf(text: string, sign: 1 | -1, nowMs: number): string {
-  const [, day] = ISO_TIME.exec(text) ?? []
-  const isTime = day === undefined ? /^\d+[smhd]$/.test(text) : isDay(day)
-  const at = new Date(day === undefined && isTime ? nowMs + sign * durationMs(text) : text)
-  if (!isTime || Number.isNaN(at.getTime()))
-    throw usage(`"${text}" is no time: write it like 10m, or 2026-11-23T15:00:00Z.`)
+  const [, day = ''] = ISO_TIME.exec(text) ?? []
+  const atMs = DURATION.test(text) ? nowMs + sign * durationMs(text) : isDay(day) ? Date.parse(text) : Number.NaN
+  const at = new Date(atMs)
+  if (Number.isNaN(at.getTime())) throw usage(`"${text}" is no time: write it like 10m, or 2026-11-23T15:00:00Z.`)
   return at.toISOString()
 }
 

@@ -84,9 +84,11 @@ export function createLookup(options: LookupOptions): LookupFunction {
     const failures: Failure[] = []
     const { promise: enough, resolve: isEnough } = Promise.withResolvers<void>()
     let delay: Deadline | undefined
-    async function ask(family: 4 | 6, answer: Promise<string[]>): Promise<void> {
+    async function ask(family: 4 | 6): Promise<void> {
       try {
-        const addresses = await answer
+        const addresses = await answerOf(resolvers, (each) =>
+          family === 4 ? each.resolve4(name) : each.resolve6(name),
+        )
         found.push(...addresses.map((address) => ({ address, family })))
         if (family === 4 && hasIpv4 && addresses.some((address) => guard.allows(address)))
           delay = startDeadline(RESOLUTION_DELAY_MS, isEnough)
@@ -97,17 +99,7 @@ export function createLookup(options: LookupOptions): LookupFunction {
         else if (family === 4 && failure.code === 'ENOTFOUND') isEnough()
       }
     }
-    const answers = [
-      ask(
-        4,
-        answerOf(resolvers, (resolver) => resolver.resolve4(name)),
-      ),
-      ask(
-        6,
-        answerOf(resolvers, (resolver) => resolver.resolve6(name)),
-      ),
-    ]
-    void Promise.all(answers).then(() => isEnough())
+    void Promise.all([ask(4), ask(6)]).then(() => isEnough())
     await enough
     delay?.stop()
     const [failure] = failures
@@ -167,16 +159,19 @@ const CANNOT_HELP: ReadonlySet<string | undefined> = new Set(['ESERVFAIL', 'EREF
 
 /** A resolver asks its next name server only if one is silent: Node has c-ares take each answer, also that of an ill server. */
 async function answerOf(
-  [resolver, ...others]: readonly dns.Resolver[],
+  resolvers: readonly dns.Resolver[],
   ask: (resolver: dns.Resolver) => Promise<string[]>,
 ): Promise<string[]> {
-  if (resolver === undefined) return []
-  try {
-    return await ask(resolver)
-  } catch (error) {
-    if (others.length === 0 || !CANNOT_HELP.has((error as Failure).code)) throw error
-    return await answerOf(others, ask)
+  let failure: unknown
+  for (const resolver of resolvers) {
+    try {
+      return await ask(resolver)
+    } catch (error) {
+      if (!CANNOT_HELP.has((error as Failure).code)) throw error
+      failure = error
+    }
   }
+  throw failure
 }
 
 function failureOf(hostname: string, error: unknown): Failure {

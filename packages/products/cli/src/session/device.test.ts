@@ -55,7 +55,7 @@ test('a refusal ends it', async () => {
   await expect(withDevice(provider, nothing)).rejects.toThrow('answered 403')
 })
 
-test('a code that nobody has entered in time has expired', async () => {
+test('a code that is not entered in time has expired', async () => {
   const provider = await aProvider(0.3, [])
   await expect(withDevice(provider, nothing)).rejects.toThrow(
     'The code has expired: run "switchhook login --device" again.',

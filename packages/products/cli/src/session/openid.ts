@@ -4,7 +4,7 @@ import { CliError, Exit, usage } from '../failure.ts'
 import { openCallback } from './browser.ts'
 import { type Life, lifeOf } from './lifetime.ts'
 import type { SignIn } from './profiles.ts'
-import { signInProblem } from './sign-in-problem.ts'
+import { isInTrouble, signInProblem } from './sign-in-problem.ts'
 
 /** Loaded at need: most commands have a valid token. */
 const openid = () => import('openid-client')
@@ -94,13 +94,6 @@ export async function withDevice(provider: Provider, show: (address: string, cod
       if (!isInTrouble(error)) throw signInProblem(error, provider.issuer)
     }
   }
-}
-
-/** Whether a request failed without a refusal: the provider did not answer, or answered that it cannot now. */
-function isInTrouble(error: unknown): boolean {
-  const { name, code, cause, status } = error as { name: string; code?: string; cause?: unknown; status?: number }
-  const answered = status ?? (cause instanceof Response ? cause.status : 0)
-  return name === 'TypeError' || code === 'OAUTH_TIMEOUT' || answered >= 500
 }
 
 /** Gets another token, by the refresh token or by the secret. @throws SignInFailed */

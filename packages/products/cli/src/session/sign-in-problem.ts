@@ -22,10 +22,21 @@ const ADVICE: Readonly<Record<string, string>> = {
   expired_token: 'The code has expired: run "switchhook login --device" again.',
 }
 
+const answerOf = ({ cause }: OauthFailure): Response | undefined => (cause instanceof Response ? cause : undefined)
+
+const isUnanswered = ({ name, code }: OauthFailure): boolean => name === 'TypeError' || code === 'OAUTH_TIMEOUT'
+
+/** Whether a request failed without a refusal: the provider did not answer, or answered that it cannot now. */
+export function isInTrouble(error: unknown): boolean {
+  const failure = error as OauthFailure
+  return isUnanswered(failure) || (failure.status ?? answerOf(failure)?.status ?? 0) >= 500
+}
+
 /** What a failed sign-in means. @param address the identity provider */
 export function signInProblem(error: unknown, address: string): SignInFailed {
-  const { name, code, status, error: oauth, error_description: described, cause } = error as OauthFailure
-  const answer = cause instanceof Response ? cause : undefined
+  const failure = error as OauthFailure
+  const { code, status, error: oauth, error_description: described } = failure
+  const answer = answerOf(failure)
   const failed = (text: string): SignInFailed =>
     new SignInFailed(text, { status: status ?? answer?.status, cause: error })
   if (oauth !== undefined) {
@@ -50,7 +61,7 @@ export function signInProblem(error: unknown, address: string): SignInFailed {
     case 'OAUTH_MISSING_SERVER_METADATA':
       return failed('The identity provider does not offer this sign-in: use another one of "switchhook login".')
     default:
-      return name === 'TypeError' || code === 'OAUTH_TIMEOUT'
+      return isUnanswered(failure)
         ? failed(`${address} did not answer (${reasonOf(error)}). Check the address and the network.`)
         : failed(`The sign-in failed: ${reasonOf(error)} (${address}).`)
   }

@@ -275,7 +275,7 @@ test('a rejection that is recorded while a recovery begins stays for the next on
   expect(sent()).toContain(late)
 })
 
-test('what somebody cancels stays parked, also if a rejection was recorded while it began', async () => {
+test('the deliveries of a recovery that is cancelled stay parked, also if a rejection was recorded while it began', async () => {
   await park()
   dies = true
   await replicas[0].asked()
