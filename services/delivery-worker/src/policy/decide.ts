@@ -21,8 +21,7 @@ export type Withheld =
   | { readonly kind: 'expired' }
   /** `visitInMs`: when a worker visits the subscription, to see whether its deliveries are still held. */
   | { readonly kind: 'held'; readonly visitInMs: number }
-  /** `isProbing`: the cool-down is over, and another worker makes the probe. */
-  | { readonly kind: 'cooling'; readonly isProbing?: boolean }
+  | { readonly kind: 'cooling' }
   /** `isFinal`: nobody can replace the secret or the headers, because the subscription was deleted or has left the url. */
   | { readonly kind: 'unsignable'; readonly isFinal?: boolean }
 
@@ -64,9 +63,7 @@ export function decide(
     case 'held':
       return hold(slot, postponed, 0, outcome.visitInMs)
     case 'cooling':
-      return slot < waitsMs.length
-        ? nextSlot(slot, waitsMs)
-        : postpone(slot, postponed, outcome.isProbing === true, schedule)
+      return slot < waitsMs.length ? nextSlot(slot, waitsMs) : postpone(slot, postponed, schedule)
     case 'unsignable': {
       if (slot < waitsMs.length || outcome.isFinal === true) return nextSlot(slot, waitsMs)
       // A slot beyond the schedule, not a further postponement: only cool-downs count towards the limit.
@@ -103,16 +100,21 @@ function nextSlot(slot: number, waitsMs: readonly number[]): Decision {
 /**
  * A cool-down does not use up the last slot, but it is not postponed without end: one probe per cool-down ends far fewer
  * deliveries than arrive for a dead endpoint. At the limit the delivery is parked while the cool-down runs. The delivery has
- * just waited for at least a cool-down, so the present one was begun by a later failure. While another worker makes the
- * probe this is not known, and the delivery waits once more (ADR 0066).
+ * just waited for at least a cool-down, so the present one was begun by a later failure (ADR 0066).
  */
-function postpone(slot: number, postponed: number, isProbing: boolean, schedule: RetrySchedule): Decision {
+function postpone(slot: number, postponed: number, schedule: RetrySchedule): Decision {
   const waitMs = postponementsMs(schedule)[postponed]
-  if (waitMs === undefined && !isProbing) return EXHAUSTED
-  return { kind: 'postpone', slot, postponed: postponed + 1, waitMs: waitMs ?? schedule.cooldownMs }
+  return waitMs === undefined ? EXHAUSTED : { kind: 'postpone', slot, postponed: postponed + 1, waitMs }
 }
 
-/** Every wait that `decide` chooses for a retry or a postponement. Each has a queue. */
+/**
+ * How long a delivery waits while another one is the probe that ends the cool-down. It then comes back to the same slot: the
+ * probe may be answered, or its worker may be unable to send it (ADR 0012).
+ */
+export const probeWaitMs = (slot: number, { waitsMs, cooldownMs }: RetrySchedule): number =>
+  Math.min(waitsMs[slot] ?? cooldownMs, cooldownMs)
+
+/** Every wait of a retry, of a postponement and for a probe. Each has a queue. */
 export const waitsOf = ({ waitsMs, cooldownMs }: RetrySchedule): readonly number[] => [...waitsMs, cooldownMs]
 
 /**

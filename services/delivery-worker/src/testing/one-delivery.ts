@@ -9,11 +9,14 @@ export const WAITS_MS = [10, 20, 30]
 /** A point at which a worker can fail. `confirmed`: after the broker has confirmed the retry. */
 export type Point = 'before the POST' | 'before the retry' | 'confirmed' | 'before settling' | 'settled'
 
+/** `probed`: by another worker. */
+export type EndpointIs = 'fails' | 'cooling' | 'probed'
+
 export interface WorkerOptions {
   /** Called at each point; a rejection fails the worker there. */
   readonly at: (point: Point) => Promise<void>
   /** The state of the endpoint, until it works. */
-  readonly endpoint: () => 'fails' | 'cooling'
+  readonly endpoint: () => EndpointIs
 }
 
 async function settling<Settled>(at: WorkerOptions['at'], write: () => Promise<Settled>): Promise<Settled> {
@@ -30,9 +33,10 @@ export function aDeliveryWorld(store: DeliveryStore & DeliveryArchive, of: Parti
   const messages: Delivery[] = [first]
   const posts: { attempt: number; wasEnabled: boolean }[] = []
   const subscription = { isEnabled: true, isWorking: false, isHolding: false, isDeleted: false }
-  // `probing`: no worker of this world has the probe, so a last slot is postponed without a limit.
-  const healthIn = (state: 'fails' | 'cooling') =>
-    state === 'cooling' && !subscription.isWorking ? 'probing' : 'closed'
+  const healthIn = (state: EndpointIs) => {
+    if (state === 'fails' || subscription.isWorking) return 'closed'
+    return state === 'cooling' ? 'open' : 'probing'
+  }
 
   const stepsOf = ({ at, endpoint }: WorkerOptions): PipelineDeps =>
     pipelineDeps({
