@@ -23,7 +23,7 @@ test.each([
   ['a copy can wait for the half of its retention', [DAY_MS], 30_000, 0, 0],
   ['a later retry waits for longer', [HOUR_MS, 30 * HOUR_MS], 30_000, 0, 31 * HOUR_MS],
   ['the first retry waits for longer', [30 * HOUR_MS, HOUR_MS], 30_000, 31 * HOUR_MS, 31 * HOUR_MS],
-  ['a cool-down takes longer', [HOUR_MS], 30 * HOUR_MS, 0, 31 * HOUR_MS],
+  ['a cool-down takes longer', [HOUR_MS], 30 * HOUR_MS, 31 * HOUR_MS, 31 * HOUR_MS],
   ['there is no retry, and a cool-down takes longer', [], 30 * HOUR_MS, 31 * HOUR_MS, 31 * HOUR_MS],
 ])(
   'if %s, the ledger of a first message outlives its record as long as a copy can',

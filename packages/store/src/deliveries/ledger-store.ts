@@ -200,8 +200,8 @@ export function createLifetimes(retention: DeliveryRetention) {
     ledgerMs(message: MessageIdentity, hasRecord: boolean): number {
       const { waitsMs, cooldownMs } = scheduleOf(message)
       const hasFirstCopiesOnly = !hasRecord && message.run === 1 && message.slot === 0
-      // The last slot is postponed by a cool-down or any wait.
-      const waitMs = hasFirstCopiesOnly ? (waitsMs[0] ?? cooldownMs) : Math.max(cooldownMs, ...waitsMs)
+      // A slot is postponed by a cool-down first, later by any wait.
+      const waitMs = Math.max(cooldownMs, ...(hasFirstCopiesOnly ? waitsMs.slice(0, 1) : waitsMs))
       return waitMs > leastKeptMs / 2 ? waitMs + COPY_SLACK_MS : 0
     },
   }

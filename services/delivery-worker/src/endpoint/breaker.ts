@@ -7,7 +7,7 @@ import type { EndpointState } from './admit.ts'
 
 /*
  * The worker's side of the circuit breaker, whose states are in packages/store/src/breaker/breaker-store.ts. While it is open,
- * a delivery that falls due uses up its slot, and a last slot is postponed. While it is probing, all but the probe wait for it.
+ * a delivery that falls due uses up its slot, and a last slot is postponed. While it is probing, all but the probe are postponed.
  * A rejection (a 4xx, for example) shows that the endpoint works, as a 2xx does. A failure of the operator's proxy says nothing
  * about the endpoint; a probe that met it lapses.
  */

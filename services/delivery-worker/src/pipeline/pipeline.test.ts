@@ -171,12 +171,12 @@ describe('deliver', () => {
       null,
     ],
     [
-      'a delivery comes back unchanged while another one is the probe',
-      { token: '1f2e3d4c' },
+      'an endpoint whose probe another worker makes uses up no slot',
+      {},
       ok,
       { admit: admitIn('probing') },
-      ['wait 10000 slot 0 attempt 0', 'report postpone'],
-      undefined,
+      ['wait 30000 slot 0 attempt 0 postponed 1', `settle slot 0 waiting ${at('30.000')}`, 'report postpone'],
+      null,
     ],
     [
       'a last slot is parked at the limit of its postponements',
@@ -187,12 +187,12 @@ describe('deliver', () => {
       null,
     ],
     [
-      'so does one in its last slot, without a limit',
+      'a last slot is postponed at that limit while another worker makes the probe',
       { slot: 1, attempt: 1, postponed: 1 },
       ok,
       { admit: admitIn('probing') },
-      ['wait 30000 slot 1 attempt 1 postponed 1', 'report postpone'],
-      undefined,
+      ['wait 30000 slot 1 attempt 1 postponed 2', `settle slot 1 waiting ${at('30.000')}`, 'report postpone'],
+      null,
     ],
     [
       'a former last slot continues on a schedule that became longer',

@@ -1,7 +1,7 @@
 import type { Delivery, ScheduleOf } from '@switchhook/contracts'
 import type { Breaker } from '../endpoint/breaker.ts'
 import type { Isolation, Source } from '../endpoint/isolation.ts'
-import { decide, decisionOnReceived, probeWaitMs } from '../policy/decide.ts'
+import { decide, decisionOnReceived } from '../policy/decide.ts'
 import { type Copy, createCopies, type Kept } from './copies.ts'
 import type { At, Made, Result } from './progress.ts'
 import { attempt, giveUpProbe, isFresh, look, needOf, type StepDeps, secure, settle } from './steps.ts'
@@ -76,19 +76,10 @@ export function createPipeline(deps: PipelineDeps) {
         return await isolated.moveToLane()
       }
       if (place === 'here-later' && !isFresh(deps, looked)) looked = await look(deps, start)
-      if (looked.kind === 'probed') return await waitForProbe(due)
       await conclude(looked.kind === 'admitted' ? await attempt(deps, looked, isolated) : looked, copy)
     } finally {
       isolated.leave()
     }
-  }
-
-  /** It comes back unchanged, so that its copies remain copies of one message, and the first that is settled settles all. */
-  async function waitForProbe(due: Delivery): Promise<void> {
-    const { slot } = due
-    const waitMs = probeWaitMs(slot, deps.scheduleOf(due))
-    await deps.broker.publishRetry(due, waitMs)
-    deps.listener.concluded(due, null, { kind: 'postpone', slot, waitMs }, { kind: 'cooling' })
   }
 
   /** Publishes no further retry if another worker has settled the slot meanwhile. `settle` finds that out by itself. */

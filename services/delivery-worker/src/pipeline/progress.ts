@@ -10,7 +10,6 @@ import type { Decision, Withheld } from '../policy/decide.ts'
  * due ─look→ admitted ─attempt→ posted ─┬─decide→ decided ─secure→ secured ─settle→ settled ─notice→ noticed
  *      │             └────────→ withheld ┘                                          ↑
  *      ├──────────────────────→ withheld, as after `attempt`                         │
- *      ├──────────────────────→ probed: comes back `due` after a wait                │
  *      └─ the ledger knows the slot ────────────────────────────────────────────────┘
  * ```
  *
@@ -20,7 +19,6 @@ import type { Decision, Withheld } from '../policy/decide.ts'
  * | kind | if the process dies here | if the next step runs twice |
  * | --- | --- | --- |
  * | `due` | nothing was done | a look reads, and may claim a probe; the claim of a second one lapses |
- * | `probed` | nothing was done | a second copy of the message: the first that is settled settles both |
  * | `admitted` | nothing was sent; a claimed probe lapses | a second POST with the same attempt number |
  * | `withheld` | nothing was sent; the message is looked at again | `decide` is pure |
  * | `posted` | the POST is repeated with the same attempt number | `decide` is pure |
@@ -32,8 +30,6 @@ import type { Decision, Withheld } from '../policy/decide.ts'
 export type Progress =
   | { readonly kind: 'due'; readonly delivery: Delivery }
   | Admitted
-  /** Another delivery of the endpoint is the probe that ends the cool-down. */
-  | { readonly kind: 'probed'; readonly delivery: Delivery }
   | { readonly kind: 'withheld'; readonly result: NotMade }
   | { readonly kind: 'posted'; readonly result: Made }
   | { readonly kind: 'decided'; readonly result: Result; readonly decision: Decision }

@@ -23,7 +23,7 @@ export interface StepDeps extends Clocks {
   readonly broker: Pick<Broker, 'publishRetry'>
 }
 
-export type Looked = At<'admitted' | 'withheld' | 'settled' | 'probed'>
+export type Looked = At<'admitted' | 'withheld' | 'settled'>
 
 /**
  * Reads the ledger and, unless a recent look admits the delivery, the subscription with its circuit breaker, in one round trip.
@@ -40,10 +40,11 @@ export async function look(
   ])
   if (isSettled) return { kind: 'settled', delivery: due, rejected }
   if (admission.kind !== 'admitted') return withheld(due, admission)
-  if (health.state === 'open') return withheld(admission.delivery, { kind: 'cooling' })
   const probe = health.state === 'probing' ? await breaker.claimProbe(due) : undefined
-  if (health.state === 'probing' && probe === undefined) return { kind: 'probed', delivery: due }
-  return { ...admission, before: { health, probe, rejected }, ...lease }
+  if (health.state === 'closed' || probe !== undefined) {
+    return { ...admission, before: { health, probe, rejected }, ...lease }
+  }
+  return withheld(admission.delivery, { kind: 'cooling', isProbing: health.state === 'probing' })
 }
 
 /** A probe needs no turn: it is the one POST that decides about all the others. */
@@ -85,7 +86,7 @@ export async function attempt(
     ended(undefined, error)
     throw error
   } finally {
-    // Until a claim lapses, all deliveries of the endpoint wait. Without a permit, one is often not sent.
+    // Until a claim lapses, all deliveries of the endpoint are postponed. Without a permit, one is often not sent.
     if (posted?.kind !== 'posted') await giveUpProbe(deps, admitted).catch(() => {})
   }
   if (posted.kind !== 'posted') return withheld(due, posted)

@@ -1,9 +1,10 @@
 import type { Outcome, RetrySchedule } from '@switchhook/contracts'
 import fc from 'fast-check'
-import { type Decision, decide, decisionOnReceived, postponementsMs, probeWaitMs, type Withheld } from './decide.ts'
+import { type Decision, decide, decisionOnReceived, postponementsMs, type Withheld } from './decide.ts'
 
 const WAITS_MS = [10_000, 60_000]
 const COOLDOWN_MS = 30_000
+const PROBING = { kind: 'cooling', isProbing: true } as const
 const answered = (status: number): Outcome => ({ kind: 'answered', status })
 
 describe('decide', () => {
@@ -116,6 +117,36 @@ describe('decide', () => {
       EXHAUSTED,
     ],
     [
+      'unless another worker is making the probe',
+      PROBING,
+      { slot: 3, postponed: 3 },
+      { kind: 'postpone', slot: 3, postponed: 4, waitMs: 30_000 },
+    ],
+    [
+      'a probe of another worker uses up no slot: it may be answered, or not be sent at all',
+      PROBING,
+      { slot: 0 },
+      { kind: 'postpone', slot: 0, postponed: 1, waitMs: 30_000 },
+    ],
+    [
+      'while probes follow each other, the slot waits for longer each time',
+      PROBING,
+      { slot: 1, postponed: 1 },
+      { kind: 'postpone', slot: 1, postponed: 2, waitMs: 60_000 },
+    ],
+    [
+      'up to the longest wait, without a limit',
+      PROBING,
+      { slot: 1, postponed: 40 },
+      { kind: 'postpone', slot: 1, postponed: 41, waitMs: 300_000 },
+    ],
+    [
+      'a cool-down then uses up the slot',
+      { kind: 'cooling' },
+      { slot: 1, postponed: 40 },
+      { kind: 'retry', slot: 2, waitMs: 60_000 },
+    ],
+    [
       'a former last slot continues on a schedule that became longer',
       { kind: 'cooling' },
       { slot: 2, postponed: 9 },
@@ -169,9 +200,9 @@ describe('decide', () => {
     const waitedMs: number[] = []
     let due = { slot: 0, postponed: 0 }
     for (let posts = 0; ; ) {
-      const outcome = outcomes.next().value
+      const next = outcomes.next().value
       // The limit of the last slot is left out: dead-endpoint.test.ts checks it.
-      if (outcome.kind === 'cooling' && due.slot >= waitsMs.length) continue
+      const outcome = next.kind === 'cooling' && due.slot >= waitsMs.length ? PROBING : next
       if (outcome.kind !== 'cooling') posts++
       const decision = decide(outcome, due, { waitsMs, cooldownMs: COOLDOWN_MS })
       if (decision.kind !== 'retry' && decision.kind !== 'postpone') {
@@ -182,14 +213,9 @@ describe('decide', () => {
     }
   }
 
-  test('a delivery waits for a probe as long as for its next slot, and for a cool-down at most', () => {
-    const schedule = { waitsMs: WAITS_MS, cooldownMs: COOLDOWN_MS }
-    expect([0, 1, 2, 9].map((slot) => probeWaitMs(slot, schedule))).toEqual([10_000, 30_000, 30_000, 30_000])
-  })
-
-  test('in any order of cool-downs and failures, the schedule is followed and no delivery is given up without a POST', () => {
+  test('in any order of cool-downs, probes and failures, the schedule is followed and no delivery is given up without a POST', () => {
     const anyResult = fc.oneof<fc.Arbitrary<Outcome | Withheld>[]>(
-      fc.constant({ kind: 'cooling' as const }),
+      fc.constantFrom({ kind: 'cooling' as const }, PROBING),
       fc.constant({ kind: 'answered' as const, status: 503 }),
       fc.constant({ kind: 'unreachable' as const, reason: 'timeout' as const }),
     )

@@ -21,7 +21,8 @@ export type Withheld =
   | { readonly kind: 'expired' }
   /** `visitInMs`: when a worker visits the subscription, to see whether its deliveries are still held. */
   | { readonly kind: 'held'; readonly visitInMs: number }
-  | { readonly kind: 'cooling' }
+  /** `isProbing`: the cool-down is over, and another worker makes the probe. */
+  | { readonly kind: 'cooling'; readonly isProbing?: boolean }
   /** `isFinal`: nobody can replace the secret or the headers, because the subscription was deleted or has left the url. */
   | { readonly kind: 'unsignable'; readonly isFinal?: boolean }
 
@@ -34,7 +35,10 @@ export type Decision =
   | { readonly kind: 'park'; readonly reason: ParkedReason; readonly cause?: ParkedCause }
   /** It is held in `slot`, due after `waitMs`. */
   | (NextSlot & { readonly kind: 'hold'; readonly visitInMs: number })
-  /** After a cool-down the last slot comes back. Until the secret can be decrypted, further slots follow it. */
+  /**
+   * The slot comes back: the last one after a cool-down, any while another worker makes the probe. Until the secret can be
+   * decrypted, further slots follow the last.
+   */
   | (NextSlot & { readonly kind: 'postpone' })
 
 /**
@@ -63,7 +67,7 @@ export function decide(
     case 'held':
       return hold(slot, postponed, 0, outcome.visitInMs)
     case 'cooling':
-      return slot < waitsMs.length ? nextSlot(slot, waitsMs) : postpone(slot, postponed, schedule)
+      return coolDown(slot, postponed, outcome.isProbing === true, schedule)
     case 'unsignable': {
       if (slot < waitsMs.length || outcome.isFinal === true) return nextSlot(slot, waitsMs)
       // A slot beyond the schedule, not a further postponement: only cool-downs count towards the limit.
@@ -98,23 +102,24 @@ function nextSlot(slot: number, waitsMs: readonly number[]): Decision {
 }
 
 /**
- * A cool-down does not use up the last slot, but it is not postponed without end: one probe per cool-down ends far fewer
- * deliveries than arrive for a dead endpoint. At the limit the delivery is parked while the cool-down runs. The delivery has
- * just waited for at least a cool-down, so the present one was begun by a later failure (ADR 0066).
+ * A cool-down uses up a slot, but not the last one. That is postponed, though not without end: one probe per cool-down ends far
+ * fewer deliveries than arrive for a dead endpoint. At the limit the delivery is parked while the cool-down runs. The delivery
+ * has just waited for at least a cool-down, so the present one was begun by a later failure (ADR 0066).
+ *
+ * While another worker makes the probe, every slot is postponed, without a limit: the probe may be answered, or that worker may
+ * be unable to send it (ADR 0012). The waits become longer, so that few messages circle while no probe can be sent.
  */
-function postpone(slot: number, postponed: number, schedule: RetrySchedule): Decision {
-  const waitMs = postponementsMs(schedule)[postponed]
-  return waitMs === undefined ? EXHAUSTED : { kind: 'postpone', slot, postponed: postponed + 1, waitMs }
+function coolDown(slot: number, postponed: number, isProbing: boolean, schedule: RetrySchedule): Decision {
+  const isLast = slot >= schedule.waitsMs.length
+  if (!isLast && !isProbing) return nextSlot(slot, schedule.waitsMs)
+  const postponements = postponementsMs(schedule)
+  const waitMs = postponements[postponed]
+  if (waitMs === undefined && !isProbing) return EXHAUSTED
+  const beyondMs = isLast ? schedule.cooldownMs : Math.max(...postponements)
+  return { kind: 'postpone', slot, postponed: postponed + 1, waitMs: waitMs ?? beyondMs }
 }
 
-/**
- * How long a delivery waits while another one is the probe that ends the cool-down. It then comes back to the same slot: the
- * probe may be answered, or its worker may be unable to send it (ADR 0012).
- */
-export const probeWaitMs = (slot: number, { waitsMs, cooldownMs }: RetrySchedule): number =>
-  Math.min(waitsMs[slot] ?? cooldownMs, cooldownMs)
-
-/** Every wait of a retry, of a postponement and for a probe. Each has a queue. */
+/** Every wait that `decide` chooses for a retry or a postponement. Each has a queue. */
 export const waitsOf = ({ waitsMs, cooldownMs }: RetrySchedule): readonly number[] => [...waitsMs, cooldownMs]
 
 /**

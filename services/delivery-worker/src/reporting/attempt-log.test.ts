@@ -50,3 +50,10 @@ test.each<[string, Attempt | null, Decision, Outcome | Withheld]>([
 ])('with sampling, %s always has its line', (_what, attempt, decision, outcome) => {
   expect(logged(100, 3, attempt, decision, outcome)).toHaveLength(3)
 })
+
+test.each<[Decision['kind'], Decision, Withheld]>([
+  ['retry', { kind: 'retry', slot: 1, waitMs: 10 }, { kind: 'cooling' }],
+  ['postpone', { kind: 'postpone', slot: 7, postponed: 1, waitMs: 10 }, { kind: 'cooling' }],
+])('the line of a %s says how long it waits', (_kind, decision, outcome) => {
+  expect(logged(1, 1, null, decision, outcome)).toMatchObject([{ attempt: null, waitMs: 10 }])
+})

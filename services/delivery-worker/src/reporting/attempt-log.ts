@@ -27,7 +27,7 @@ export function createAttemptLog(log: Pick<Logger, 'info'>, sampleAcknowledged: 
       status: attempt?.status ?? null,
       durationMs: attempt?.durationMs ?? null,
       decision: decision.kind,
-      ...(decision.kind === 'retry' && { waitMs: decision.waitMs }),
+      ...((decision.kind === 'retry' || decision.kind === 'postpone') && { waitMs: decision.waitMs }),
       ...(decision.kind === 'park' && { reason: decision.reason }),
       ...(isOrdinary && sampleAcknowledged > 1 && { sampled: sampleAcknowledged }),
     })

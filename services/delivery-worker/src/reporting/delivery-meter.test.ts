@@ -67,6 +67,12 @@ test('an acknowledged later attempt counts as one that waited, and not as a firs
   expect(samples.filter((line) => line.includes('first_attempt') || line.includes('waited="no"'))).toEqual([])
 })
 
+test('so does one in the first slot that was postponed', async () => {
+  const postponed = { ...delivery, token: '1f2e3d4c', postponed: 1 }
+  const samples = await after({ ...delivered, delivery: postponed })
+  expect(samples).toContain('switchhook_due_to_acknowledged_seconds_count{waited="yes"} 1')
+})
+
 test.each<[string, Delivery, Attempt]>([
   ['skipped slots in a cool-down', { ...delivery, slot: 2, token: '1f2e3d4c' }, { ...attempt, slot: 2 }],
   ['skipped slots with a worker without tokens', { ...delivery, slot: 2 }, { ...attempt, slot: 2 }],

@@ -75,7 +75,8 @@ export function createDeliveryMeter(metrics: Metrics) {
       firstSinceDue.observe(secondsBetween(dueAtMs, startedAtMs))
     }
     if (isDelivered) {
-      ;(attempt.slot === 0 ? atOnce : afterWaits).observe(secondsBetween(dueAtMs, startedAtMs + attempt.durationMs))
+      const hasWaited = attempt.slot > 0 || delivery.postponed !== undefined
+      ;(hasWaited ? afterWaits : atOnce).observe(secondsBetween(dueAtMs, startedAtMs + attempt.durationMs))
     }
   }
 

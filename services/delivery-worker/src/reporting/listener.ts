@@ -3,7 +3,7 @@ import type { Posted } from '../http/post-under-lease.ts'
 import type { Decision, Withheld } from '../policy/decide.ts'
 
 /**
- * A delivery has left its slot, or its slot is postponed.
+ * A delivery has left its slot.
  * @param attempt null: no POST was made, and `outcome` is the reason
  */
 export type Concluded = (
