@@ -8,10 +8,33 @@ const MANY = 1 / 8
 /** Of the prefetch, the acknowledgements that wait for those of earlier messages. The oldest further ones are sent. */
 const MAX_DELAYED = 0.25
 
+/** A message that was handled, and whose acknowledgement was not sent. */
 interface Done {
   readonly message: Message
   /** By `performance.now()`. */
-  readonly doneAt: number
+  readonly doneAtMs: number
+}
+
+/**
+ * Which acknowledgements are sent: `upTo` in one for all messages up to it, `single` in one each, `delayed` not now. Pure.
+ * @param ended in the order of their ends
+ * @param oldestInFlight a delivery tag
+ * @param delayedSinceMs those that ended later can be delayed, by `performance.now()`
+ * @param maxDelayed the oldest further ones are sent
+ */
+function planAcks(ended: readonly Done[], oldestInFlight: number, delayedSinceMs: number, maxDelayed: number) {
+  let upTo: Message | undefined
+  const later: Done[] = []
+  for (const each of ended) {
+    const { deliveryTag } = each.message.fields
+    if (deliveryTag > oldestInFlight) later.push(each)
+    else if (upTo === undefined || deliveryTag > upTo.fields.deliveryTag) upTo = each.message
+  }
+  const firstDelayed = later.findIndex(
+    ({ doneAtMs }, at) => doneAtMs > delayedSinceMs && later.length - at <= maxDelayed,
+  )
+  const single = firstDelayed === -1 ? later : later.slice(0, firstDelayed)
+  return { upTo, single, delayed: later.slice(single.length) }
 }
 
 export type AckBatch = ReturnType<typeof createAckBatch>
@@ -42,26 +65,16 @@ export function createAckBatch(channel: Channel, prefetch: number, delayMs: numb
     clearTimeout(delaying)
     gathering = undefined
     gathered = 0
-    const [oldest = Infinity] = inFlight
-    let last: Message | undefined
-    const later: Done[] = []
-    for (const each of ended) {
-      const { deliveryTag } = each.message.fields
-      if (deliveryTag > oldest) later.push(each)
-      else if (last === undefined || deliveryTag > last.fields.deliveryTag) last = each.message
-    }
-    const now = performance.now()
-    const firstDelayed = later.findIndex(
-      ({ doneAt }, at) => now - doneAt < waitMs && later.length - at <= prefetch * MAX_DELAYED,
-    )
-    const single = firstDelayed === -1 ? later : later.slice(0, firstDelayed)
-    ended = later.slice(single.length)
+    const [oldestInFlight = Infinity] = inFlight
+    const nowMs = performance.now()
+    const plan = planAcks(ended, oldestInFlight, nowMs - waitMs, prefetch * MAX_DELAYED)
+    ended = plan.delayed
     const [first] = ended
     // oxlint-disable-next-line no-restricted-globals -- gathers acknowledgements: no answer is awaited
-    if (first !== undefined) delaying = setTimeout(() => send(waitMs), first.doneAt + waitMs - now)
+    if (first !== undefined) delaying = setTimeout(() => send(waitMs), first.doneAtMs + waitMs - nowMs)
     answer(() => {
-      if (last !== undefined) channel.ack(last, true)
-      for (const { message } of single) channel.ack(message)
+      if (plan.upTo !== undefined) channel.ack(plan.upTo, true)
+      for (const { message } of plan.single) channel.ack(message)
     })
   }
 
@@ -71,7 +84,7 @@ export function createAckBatch(channel: Channel, prefetch: number, delayMs: numb
     done(message: Message): void {
       if (isClosed) return
       inFlight.delete(message.fields.deliveryTag)
-      ended.push({ message, doneAt: performance.now() })
+      ended.push({ message, doneAtMs: performance.now() })
       gathered += 1
       const many = Math.min(prefetch * MANY, (prefetch - inFlight.size) / 2)
       // oxlint-disable-next-line no-restricted-globals -- gathers acknowledgements: no answer is awaited
