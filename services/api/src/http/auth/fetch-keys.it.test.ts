@@ -60,6 +60,11 @@ test('a key that cannot be read is left out, and counted', async () => {
   expect(await fetched()).toEqual({ keys: [RSA], unreadable: unreadable.length })
 })
 
+test('a byte order mark in front of the keys is ignored', async () => {
+  server.answer('/keys', { status: 200, body: `\ufeff${JSON.stringify({ keys: [RSA] })}` })
+  expect((await fetched()).keys).toEqual([RSA])
+})
+
 test('redirects are followed, but not for ever', async () => {
   server.answer('/keys', { status: 302, headers: { location: '/moved' } })
   server.answer('/moved', json({ keys: [RSA] }))

@@ -120,5 +120,8 @@ async function fetchJson(url: string, signal: AbortSignal, redirects = 0): Promi
     if (size > MAX_BYTES) throw new Error('the identity provider answered more than 1 MiB')
     chunks.push(chunk)
   }
-  return JSON.parse(Buffer.concat(chunks).toString())
+  return JSON.parse(utf8.decode(Buffer.concat(chunks)))
 }
+
+/** Ignores a byte order mark, with which Windows' tools begin a file: some providers are files on a web server. */
+const utf8 = new TextDecoder()
