@@ -35,9 +35,9 @@ export const login = command({
     const token = signIn.accessToken ?? ''
     const me = await createClient({ baseUrl: url, auth: async () => token }).me.read()
     // Not before: an address or a token that does not work would replace a profile that does.
-    await profiles.exclusively(({ write, use }) => {
-      write(session.profile, { url, signIn })
-      use(session.profile)
+    await profiles.exclusively(async ({ write, use }) => {
+      await write(session.profile, { url, signIn })
+      await use(session.profile)
     })
     const { tenant, subject, roles } = me
     out.record(me, { url, profile: session.profile, tenant, subject, roles: roles.join(', ') })
@@ -79,10 +79,10 @@ export const logout = command({
   name: 'logout',
   summary: 'end the sign-in and remove the profile',
   run: async ({ session, profiles, out }) => {
-    const stored = await profiles.exclusively(({ write }) => {
+    const stored = await profiles.exclusively(async ({ write }) => {
       const found = profiles.read().profiles[session.profile]
       if (found === undefined) throw usage(`There is no profile "${session.profile}".`)
-      write(session.profile, undefined)
+      await write(session.profile, undefined)
       return found
     })
     out.note(`The profile "${session.profile}" is removed.`)
@@ -96,9 +96,9 @@ export const profile = command({
   args: [['[name]', 'the profile to use']],
   run: async ({ session, profiles, out }, [name]) => {
     if (name !== undefined) {
-      await profiles.exclusively(({ use }) => {
+      await profiles.exclusively(async ({ use }) => {
         if (profiles.read().profiles[name] === undefined) throw usage(`There is no profile "${name}".`)
-        use(name)
+        await use(name)
       })
     }
     const rows = Object.entries(profiles.read().profiles).map(([each, { url, signIn }]) => ({

@@ -31,8 +31,8 @@ export type ProfileFile = ReturnType<typeof openProfiles>
 /** What the holder of the lock may do. */
 export interface ProfileWriter {
   /** Adds, replaces or (undefined) removes a profile. */
-  readonly write: (name: string, profile: Profile | undefined) => void
-  readonly use: (name: string) => void
+  readonly write: (name: string, profile: Profile | undefined) => Promise<void>
+  readonly use: (name: string) => Promise<void>
 }
 
 export const DEFAULT_PROFILE = 'default'
@@ -65,6 +65,11 @@ function isOld(lock: string): boolean {
   return Date.now() - mtimeMs > LOCK_MS
 }
 
+/** How long a file that cannot be replaced is tried again. */
+const REPLACE_MS = 5_000
+/** On Windows, of a file that a virus scanner, an indexer or another command reads at this moment. */
+const IN_USE: readonly unknown[] = ['EPERM', 'EACCES', 'EBUSY']
+
 /** The profiles of this user, in a file that only the user can read. */
 export function openProfiles(env: NodeJS.ProcessEnv) {
   const path = join(env['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'switchhook', 'profiles.json')
@@ -82,21 +87,31 @@ export function openProfiles(env: NodeJS.ProcessEnv) {
       throw usage(`${path} is not JSON: remove it and sign in again.`)
     }
   }
-  const save = (profiles: Profiles): void => {
+  const save = async (profiles: Profiles): Promise<void> => {
     // A new file that replaces the old one: a reader never sees half of it, and its mode does not depend on the old one.
     const fresh = `${path}.${process.pid}`
     writeFileSync(fresh, `${JSON.stringify(profiles, undefined, 2)}\n`, { mode: 0o600 })
     chmodSync(fresh, 0o600)
-    renameSync(fresh, path)
+    for (const endMs = performance.now() + REPLACE_MS; ; await sleep(LOCK_AGAIN_MS)) {
+      try {
+        return renameSync(fresh, path)
+      } catch (error) {
+        // A refresh token that is not stored is lost: the provider has ended the one before it.
+        if (IN_USE.includes((error as NodeJS.ErrnoException).code) && performance.now() < endMs) continue
+        rmSync(fresh, { force: true })
+        throw error
+      }
+    }
   }
   const writer: ProfileWriter = {
-    write: (name, profile) => {
+    write: async (name, profile) => {
       const { current, profiles } = read()
       const { [name]: _, ...others } = profiles
       if (profile !== undefined) return save({ current, profiles: { ...others, [name]: profile } })
-      save({ current: current === name ? (Object.keys(others)[0] ?? DEFAULT_PROFILE) : current, profiles: others })
+      const next = current === name ? (Object.keys(others)[0] ?? DEFAULT_PROFILE) : current
+      return save({ current: next, profiles: others })
     },
-    use: (name) => save({ ...read(), current: name }),
+    use: async (name) => save({ ...read(), current: name }),
   }
   return {
     read,

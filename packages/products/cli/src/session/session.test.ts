@@ -17,10 +17,10 @@ const SIGN_IN: SignIn = {
 function profilesWith(all: Record<string, Profile>, current = 'default') {
   let stored: Profiles = { current, profiles: all }
   const writer: ProfileWriter = {
-    write: (name, profile) => {
+    write: async (name, profile) => {
       if (profile !== undefined) stored = { ...stored, profiles: { ...stored.profiles, [name]: profile } }
     },
-    use: () => {},
+    use: async () => {},
   }
   const file: ProfileFile = { read: () => stored, exclusively: async (work) => work(writer) }
   return { ...file, ...writer }
@@ -87,8 +87,8 @@ test('a token that another command has stored meanwhile is used, and none is ask
   const profiles = profilesWith({ default: { url: 'https://a.example', signIn: expired } })
   const waiting: ProfileFile = {
     ...profiles,
-    exclusively: (work) => {
-      profiles.write('default', { url: 'https://a.example', signIn: { ...SIGN_IN, accessToken: 'theirs' } })
+    exclusively: async (work) => {
+      await profiles.write('default', { url: 'https://a.example', signIn: { ...SIGN_IN, accessToken: 'theirs' } })
       return profiles.exclusively(work)
     },
   }
@@ -104,7 +104,7 @@ test('a renewal that outlasts its lock does not replace the sign-in of another c
   })
   const theirs = { url: 'https://a.example', signIn: { ...SIGN_IN, accessToken: 'theirs' } }
   const { auth } = openSession({ env: {}, profiles, named: undefined }, async (before) => {
-    profiles.write('default', theirs)
+    await profiles.write('default', theirs)
     return { ...before, accessToken: 'ours' }
   })
   await expect(auth?.()).rejects.toThrow('was changed meanwhile: run the command again')
@@ -113,7 +113,7 @@ test('a renewal that outlasts its lock does not replace the sign-in of another c
 
 test('a token of a login to another installation is not sent to the one that the command began with', async () => {
   const { opened, profiles } = session(SIGN_IN)
-  profiles.write('default', { url: 'https://b.example', signIn: { ...SIGN_IN, accessToken: 'of b' } })
+  await profiles.write('default', { url: 'https://b.example', signIn: { ...SIGN_IN, accessToken: 'of b' } })
   await expect(opened.auth?.()).rejects.toThrow('The profile "default" was changed meanwhile')
 })
 

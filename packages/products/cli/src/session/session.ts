@@ -71,7 +71,7 @@ function authOf(name: string, url: string, profiles: ProfileFile, renew: Renew):
     const signIn = await renew(profile.signIn)
     // The lock ends after a minute, which a machine may sleep through.
     if (!isDeepStrictEqual(present(), profile)) throw changed()
-    write(name, { ...profile, signIn })
+    await write(name, { ...profile, signIn })
     return signIn.accessToken ?? ''
   }
   return async (rejected) => {
