@@ -14,6 +14,8 @@ end
 -- Keeps the times in sorted sets right after a failover to a Redis whose clock is behind: otherwise all that is due would wait
 -- until this clock has caught up. Moves the times to come by the difference.
 -- `seen`: the key of the time of the last call for these sets
+-- Returns the time that it went by. A later one of the script would not include what is due right now: before Redis 7.2 the clock
+-- goes on while a script runs.
 local function keepTime(seen, ...)
   local now = clock()
   local behind = tonumber(redis.call('GET', seen) or 0) - now
@@ -28,6 +30,7 @@ local function keepTime(seen, ...)
   if behind > 1000 or behind < -100 then
     redis.call('SET', seen, digits(now), 'PX', 3600000)
   end
+  return now
 end
 
 -- The ledger line of a record (delivery-record.ts) and its attempts, each after a newline.

@@ -4,8 +4,7 @@
 -- Allowed while Redis is over `maxmemory`, because deliveries that are no longer held leave it.
 -- KEYS    1 visits   2 claims   3 clock
 -- ARGV    1 member   2 after how many ms
-local now = clock()
-keepTime(KEYS[3], KEYS[1], KEYS[2])
+local now = keepTime(KEYS[3], KEYS[1], KEYS[2])
 local at = digits(now + ARGV[2])
 local claim = redis.call('ZSCORE', KEYS[2], ARGV[1])
 if claim then

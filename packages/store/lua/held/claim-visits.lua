@@ -5,8 +5,7 @@
 -- KEYS    1 visits   2 claims   3 clock
 -- ARGV    1 most   2 lease in ms
 -- result  the score that all of them have now, then the members
-local now = clock()
-keepTime(KEYS[3], KEYS[1], KEYS[2])
+local now = keepTime(KEYS[3], KEYS[1], KEYS[2])
 local lease = digits(now + ARGV[2])
 local claimed = { lease }
 for _, member in ipairs(redis.call('ZRANGE', KEYS[1], '-inf', digits(now), 'BYSCORE', 'LIMIT', 0, ARGV[1])) do

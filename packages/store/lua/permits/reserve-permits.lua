@@ -4,8 +4,7 @@
 --         4 most in flight, '' for any number   5 most per window, '' likewise   6 how long a permit is reserved, ms   7 window, ms
 --         then deliveries that give up what was reserved for them
 -- result  1 after how many ms the next delivery may have a permit, -1 if that is not known   then delivery and lease of each
-local now = clock()
-keepTime(KEYS[4], KEYS[1], KEYS[2], KEYS[3])
+local now = keepTime(KEYS[4], KEYS[1], KEYS[2], KEYS[3])
 redis.call('ZREM', KEYS[1], ARGV[3])
 -- A permit counts until it is a window old: as long as it is reserved.
 local since = { now + ARGV[6], now + ARGV[6] - ARGV[7] }

@@ -4,8 +4,7 @@
 --         4 most in flight, '' for any number   5 most per window, '' likewise   6 lifetime in flight, ms   7 window, ms
 --         8 '1': held deliveries that are due go first
 -- result  1, or 0: none is free
-local now = clock()
-keepTime(KEYS[4], KEYS[1], KEYS[2], KEYS[3])
+local now = keepTime(KEYS[4], KEYS[1], KEYS[2], KEYS[3])
 for i = 1, 2 do
   redis.call('ZREM', KEYS[i], ARGV[1], ARGV[3])
 end

@@ -2,8 +2,7 @@
 -- KEYS    1 timers   2 payloads of the timers   3 clock of the timers
 -- ARGV    1 most timers   2 lease in ms   3 most due timers to look through   then owners whose timers are left as they are
 -- result  payloads, the longest due first
-local now = clock()
-keepTime(KEYS[3], KEYS[1])
+local now = keepTime(KEYS[3], KEYS[1])
 local lease = digits(now + ARGV[2])
 local isLeft = {}
 for i = 4, #ARGV do

@@ -39,8 +39,7 @@ for i = 1, eventCount do
 end
 
 if timerCount > 0 then
-  local now = clock()
-  keepTime(KEYS[4], KEYS[2])
+  local now = keepTime(KEYS[4], KEYS[2])
   for _ = 1, timerCount do
     if ARGV[at + 3] ~= '1' or not redis.call('ZSCORE', KEYS[2], ARGV[at]) then
       redis.call('ZADD', KEYS[2], digits(now + ARGV[at + 1]), ARGV[at])

@@ -182,21 +182,35 @@ describe('after a failover to a Redis whose clock is 20 s behind', () => {
     expect(await held.receive(endpoint, 1, 30)).toHaveLength(1)
   })
 
+  const part = partitionOf(endpoint.tenant)
+  const failOverVisits = () =>
+    fixture.redis[run](async (commands) => {
+      for (const key of [heldVisitsKey(part), heldClaimsKey(part)]) {
+        for (const member of await commands.zrange(key, '0', '-1')) await commands.zincrby(key, BEHIND_MS, member)
+      }
+      await commands.incrby(visitsClockKey(part), BEHIND_MS)
+    })
+
   test('a visit that was asked for, or whose worker died, is due in time', async () => {
     const visits = createHeldVisits(fixture.redis)
-    const part = partitionOf(endpoint.tenant)
-    const failOverVisits = () =>
-      fixture.redis[run](async (commands) => {
-        for (const key of [heldVisitsKey(part), heldClaimsKey(part)]) {
-          for (const member of await commands.zrange(key, '0', '-1')) await commands.zincrby(key, BEHIND_MS, member)
-        }
-        await commands.incrby(visitsClockKey(part), BEHIND_MS)
-      })
     await visits.askFor(endpoint, 0)
     await failOverVisits()
     expect(await visits.claimDue(9, 300)).toMatchObject([endpoint])
     await failOverVisits()
     await eventually(async () => expect(await visits.claimDue(9, 300)).toMatchObject([endpoint]), { timeoutMs: 5_000 })
+  })
+
+  test('a visit that is due is claimed at once, also by a script during which a millisecond ends', async () => {
+    const visits = createHeldVisits(fixture.redis)
+    for (let failovers = 0; failovers < 1_000; failovers++) {
+      const other = { ...endpoint, subscriptionId: newSubscriptionId() }
+      await visits.askFor(other, 0)
+      await failOverVisits()
+      expect(await visits.claimDue(9, 60_000)).toMatchObject([other])
+      await fixture.redis[run]((commands) =>
+        commands.del(heldVisitsKey(part), heldClaimsKey(part), visitsClockKey(part)),
+      )
+    }
   })
 })
 
