@@ -74,6 +74,17 @@ describe('wait-for-rollout', () => {
     }
   })
 
+  test.each<[string, NonNullable<Round['names']>[], number]>([
+    ['its Service is gone', [{}], 120],
+    ['its node knew its Service at first', [{}, { 'api-v2': ['10.0.0.1'] }, {}], 122],
+    ['DNS did not answer at first', [{}, { 'api-v2': 'EAI_AGAIN' }, {}], 122],
+  ])('a pod of a version that a later release replaces starts again if %s', (_, rounds, seconds) => {
+    orderOf('v3')
+    const { status, lines, slept } = waitFor(...rounds)
+    expect({ status, slept }).toEqual({ status: 0, slept: `${seconds} s` })
+    expect(lines.at(-1)).toBe('a later release replaces that of this pod: it waits for none')
+  })
+
   test('a service that goes first waits for none', () => {
     expect(runFor('fanout', { 'fanout-pods': ['10.0.0.1'] })).toMatchObject({ status: 0, lines: [''], slept: '0 s' })
   })
