@@ -16,6 +16,11 @@ test('plain `docker compose up` starts the whole stack; monitoring needs its pro
   expect(watching.toSorted()).toEqual(['grafana', 'prometheus', 'redis-exporter'])
 })
 
+test('the health check of RabbitMQ runs no tool of RabbitMQ, each of which starts an Erlang VM', () => {
+  const [form, program] = services['rabbitmq']?.healthcheck?.test ?? []
+  expect([form, program]).toEqual(['CMD', 'bash'])
+})
+
 describe('the profile asterisk', () => {
   const folder = join(repository, 'infra', 'docker', 'asterisk')
   const env = Object.fromEntries(

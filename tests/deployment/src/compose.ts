@@ -14,6 +14,7 @@ interface ComposeService {
   readonly cap_drop?: readonly string[]
   readonly stop_grace_period?: string
   readonly volumes?: readonly string[]
+  readonly healthcheck?: { readonly test: readonly string[] }
 }
 
 interface ComposeFile {
