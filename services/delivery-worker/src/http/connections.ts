@@ -128,9 +128,14 @@ export function openConnections(options: ConnectionOptions) {
     connections: maxSockets,
     keepAliveTimeout: IDLE_MS,
     keepAliveMaxTimeout: IDLE_MS,
-    factory: (origin, options) => new Pool(origin, Object.assign({}, options, { factory: openClient })),
+    factory: (origin, options) =>
+      forgottenWhenUnused(new Pool(origin, Object.assign({}, options, { factory: openClient }))),
   })
-  const fresh = new Agent({ ...common, pipelining: 0 })
+  const fresh = new Agent({
+    ...common,
+    pipelining: 0,
+    factory: (origin, options) => forgottenWhenUnused(new Pool(origin, options)),
+  })
   return {
     /** Keeps idle connections open for a while. */
     kept,
@@ -152,6 +157,23 @@ export function openConnections(options: ConnectionOptions) {
       await Promise.all([kept.destroy(), fresh.destroy()])
     },
   }
+}
+
+/**
+ * Lets the agent forget an endpoint with its last connection, also after an aborted request. The agent looks when a
+ * connection has closed, and undici takes the aborted request out of the queue just after that event, so that the pool seems
+ * to have work and is kept for good. The event is repeated for a second look.
+ */
+function forgottenWhenUnused(pool: Pool): Pool {
+  let isRepeated = false
+  return pool.on('disconnect', (origin, targets, error) => {
+    if (isRepeated) return
+    setImmediate(() => {
+      isRepeated = true
+      pool.emit('disconnect', origin, targets, error)
+      isRepeated = false
+    })
+  })
 }
 
 /** A connection that is being made. */
