@@ -214,6 +214,15 @@ esac`,
     backUpRedis(0)
     expect(readdirSync(copies).filter((name) => name.startsWith('.'))).toEqual(['.part-redis-c'])
   })
+
+  test('subfolders are not read, because one of another user would fail the backup', () => {
+    mkdirSync(join(copies, 'lost+found'))
+    const part = join(copies, 'lost+found', '.part-redis-a')
+    writeFileSync(part, '')
+    utimesSync(part, 0, Date.now() / 1_000 - 3 * 3_600)
+    expect(backUpRedis(0).status).toBe(0)
+    expect(readdirSync(join(copies, 'lost+found'))).toEqual(['.part-redis-a'])
+  })
 })
 
 describe('the users of RabbitMQ', () => {

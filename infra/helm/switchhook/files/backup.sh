@@ -52,7 +52,8 @@ mkdir -p "$BACKUP_DIR"
 prune
 file=$BACKUP_DIR/redis-$installation-$(date -u +%Y%m%dT%H%M%SZ).rdb
 # Several processes may write to this folder, each as process 1 of its container, and a killed one leaves its part.
-find "$BACKUP_DIR/" -name '.part-*' -mmin +120 -exec rm -f {} +
+# Not in subfolders: find fails at one that it may not read, as lost+found at the root of a disk.
+find "$BACKUP_DIR/" -maxdepth 1 -name '.part-*' -mmin +120 -exec rm -f {} +
 part=$(mktemp "$BACKUP_DIR/.part-redis-XXXXXX")
 trap 'rm -f "$part"' EXIT
 redis --rdb "$part" >&2 || fail 'Redis did not send its data'
