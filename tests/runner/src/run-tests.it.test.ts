@@ -75,6 +75,16 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGKILL'] as const)(
   },
 )
 
+test('after SIGTERM, nothing of the run is left either if its watchdog was killed before', async () => {
+  const { runner, said } = start([...node, 'servers'])
+  const servers = await serversIn(said)
+  const children = readFileSync(`/proc/${runner.pid}/task/${runner.pid}/children`, 'utf8').trim().split(' ').map(Number)
+  const watchdog = children.find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('watchdog')) ?? 0
+  process.kill(watchdog, 'SIGKILL')
+  runner.kill('SIGTERM')
+  await expectNothingLeft(servers)
+})
+
 test('when the terminal is closed, nothing of the run is left', async () => {
   const { runner, said } = start([
     'script',

@@ -41,6 +41,8 @@ export function openTestRun() {
       watchdog.ref()
       watchdog.stdin.end()
       await ended
+      // A watchdog that was killed has ended nothing.
+      await clear(id, places)
       return leftOf(id, places)
     },
   }
