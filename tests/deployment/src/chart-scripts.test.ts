@@ -22,8 +22,9 @@ function run(script: string, args: readonly string[], rounds: readonly Round[], 
   const { status, stdout, stderr } = spawnSync(process.execPath, [`--import=${stub}`, script, ...args], {
     encoding: 'utf8',
     env: { ...process.env, ...env, NETWORK: JSON.stringify(rounds) },
-    // A script that waits for ever fails its test. A wait takes no time here.
+    // A script that waits for ever fails its test: a wait takes no time here, so it would hear no other signal.
     timeout: 30_000,
+    killSignal: 'SIGKILL',
   })
   const [said = '', slept = ''] = stderr.split(/^slept (?=\d+ s$)/m)
   return { status, lines: stdout.trimEnd().split('\n'), said: said.trimEnd(), slept: slept.trimEnd() }
