@@ -1,8 +1,9 @@
 import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseSync, Visitor } from 'oxc-parser'
 import { check, checkSync } from 'recheck'
 
-const ROOT = new URL('../../..', import.meta.url).pathname
+const ROOT = join(import.meta.dirname, '..', '..', '..')
 
 /**
  * What is known of each expression that repeats without a bound. `recheck` takes half a minute for all of them, so this test
@@ -31,7 +32,7 @@ function expressionsOf(): ReadonlyMap<string, string> {
         const isPattern = 'name' in key && key.name === 'pattern' && value.type === 'Literal'
         if (isPattern && typeof value.value === 'string') add(value.value, 'u')
       },
-    }).visit(parseSync(file, readFileSync(`${ROOT}${file}`, 'utf8')).program)
+    }).visit(parseSync(file, readFileSync(join(ROOT, file), 'utf8')).program)
   }
   return found
 }

@@ -91,7 +91,8 @@ test('when the terminal is closed, nothing of the run is left', async () => {
     '--quiet',
     '--flush',
     '--command',
-    [...node, 'servers'].join(' '),
+    // A folder's name can have a blank.
+    [...node, 'servers'].map((word) => `'${word}'`).join(' '),
     '/dev/null',
   ])
   const servers = await serversIn(said)
