@@ -79,7 +79,8 @@ test('after SIGTERM, nothing of the run is left either if its watchdog was kille
   const { runner, said } = start([...node, 'servers'])
   const servers = await serversIn(said)
   const children = readFileSync(`/proc/${runner.pid}/task/${runner.pid}/children`, 'utf8').trim().split(' ').map(Number)
-  const watchdog = children.find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('watchdog')) ?? 0
+  const watchdog = children.find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('watchdog'))
+  if (watchdog === undefined) throw new Error('the run has no watchdog')
   process.kill(watchdog, 'SIGKILL')
   runner.kill('SIGTERM')
   await expectNothingLeft(servers)

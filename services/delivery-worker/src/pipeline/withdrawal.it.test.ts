@@ -174,7 +174,10 @@ test('a failed attempt whose retry is confirmed is never withdrawn, whenever wor
         expect(world.posts.filter(({ attempt, wasEnabled }) => attempt === 1 && !wasEnabled)).toEqual([])
         if (isSafe) expect(['acknowledged', 'parked']).toContain(found?.state)
         if (isSafe && isWorking && found?.state === 'parked') expect(found.parkedReason).toBe('exhausted')
-        if (world.posts.length === 0) expect(['withdrawn', 'parked']).toContain(found?.state)
+        if (world.posts.length > 0) return
+        // Cool-downs can use up the whole schedule before the subscription is disabled.
+        const isExhausted = found?.state === 'parked' && found.parkedReason === 'exhausted' && found.attempt === 0
+        expect(isExhausted || found?.state === 'withdrawn').toBe(true)
       },
     ),
     { numRuns: 300 },
