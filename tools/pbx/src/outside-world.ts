@@ -22,9 +22,9 @@ export type OutsideWorld = Awaited<ReturnType<typeof openOutsideWorld>>
 const APP = 'world'
 const RING_SECONDS = '60'
 const ANSWERS_WITHIN_MS = 5_000
-const RECORDED_MS = 500
-/** Together less than the five seconds after which the adapter repairs a silence. */
-const RECORDED_TIMES = 3
+const RECORDED_MS = 200
+/** Less than the five seconds after which the adapter repairs a silence. */
+const RECORDED_WITHIN_MS = 4_000
 /** Of a WAV file. */
 const HEADER_BYTES = 44
 const LOUDEST = 32_768
@@ -74,7 +74,7 @@ export async function openOutsideWorld(url: URL, password: string) {
   const entersApp = (channelId: string): Promise<void> =>
     new Promise<void>((resolve) => entered.set(channelId, resolve)).then(() => void entered.delete(channelId))
 
-  /** The samples of half a second of the audio that Asterisk sends on a channel. */
+  /** The samples of 200 ms of the audio that Asterisk sends on a channel. */
   async function recorded(channelId: string): Promise<readonly number[]> {
     const name = randomUUID()
     const snoop = `world-${name}`
@@ -134,16 +134,18 @@ export async function openOutsideWorld(url: URL, password: string) {
     sendTone: async (channelId: string): Promise<void> =>
       void (await ask('POST', `/channels/${channelId}/play`, { media: 'tone:dial' })),
     /**
-     * Records for half a second the audio that Asterisk sends to a phone, silence included. Resolves to its loudest sample, from
+     * Records for 200 ms the audio that Asterisk sends to a phone, silence included. Resolves to its loudest sample, from
      * 0 to 1.
      */
     async loudnessAt(endpoint: string): Promise<number> {
       // A channel of a phone that was unplugged before may still be ending.
       const phone = (await listed(`PJSIP/${endpoint}-`)).at(-1)
       if (phone === undefined) throw new Error(`${endpoint} has no call`)
-      // On a busy machine Asterisk may record nothing at all, not even silence.
+      // About one recording of a hundred has no samples at all, not even silent ones (22.10).
       let samples: readonly number[] = []
-      for (let times = 0; times < RECORDED_TIMES && samples.length === 0; times += 1) samples = await recorded(phone.id)
+      for (const endMs = Date.now() + RECORDED_WITHIN_MS; samples.length === 0 && Date.now() < endMs; ) {
+        samples = await recorded(phone.id)
+      }
       if (samples.length === 0) throw new Error(`Asterisk has sent ${endpoint} nothing, not even silence`)
       return Math.max(...samples) / LOUDEST
     },
