@@ -40,7 +40,10 @@ export const parseRecoveryId = parser('recovery id')
  * the same sequence again, for a different event (ADR 0034).
  */
 export const newEventId = (): EventId => randomUUID() as EventId
-/** The token of a message that continues a delivery. Eight hex digits: it only differs from those of the delivery's copies. */
+/**
+ * The token of a message that continues a delivery. Eight hex digits: it only differs from those of the delivery's
+ * duplicates.
+ */
 export const newToken = (): string => randomUUID().slice(0, 8)
 export const newSubscriptionId = (): SubscriptionId => randomUUID() as SubscriptionId
 export const newCallId = (): CallId => randomUUID() as CallId

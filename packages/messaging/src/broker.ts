@@ -141,7 +141,8 @@ export async function openBroker({
     ready,
     /**
      * Stores the event in fan-out's queue, and a copy in each queue that other systems have bound and that accepts it. Events of
-     * one turn of the event loop, and of up to 5 ms while RabbitMQ is busy, share messages. If it rejects, the event may be stored.
+     * one iteration of the event loop, and of up to 5 ms while RabbitMQ is busy, share messages. If it rejects, the event
+     * may be stored.
      */
     publishEvent: createPublishEvent({ publisher, shards: shards.events, installation }),
     /** For an immediate attempt. */

@@ -54,7 +54,7 @@ test('an answer that arrived during a stall is read before its deadline passes, 
   await expect(answer).resolves.toBe('during the stall')
 })
 
-test('an answer that needs several turns of the event loop has the rest of its time after a stall', async () => {
+test('an answer that needs several iterations of the event loop has the rest of its time after a stall', async () => {
   const answer = (async () => {
     for (let step = 0; step < 5; step++) await ask(`step ${step}`, 5)
     return 'all steps'

@@ -20,7 +20,7 @@ test('the calls of one tick share a read of their keys, and later calls begin an
   expect(await Promise.all([...first, later])).toEqual(['a0', 'b0', 'a0', 'a1'])
 })
 
-test('calls of several ticks share a read that begins at the end of the turn of the event loop', async () => {
+test('calls of several ticks share a read that begins at the end of the iteration of the event loop', async () => {
   const begun: (readonly string[])[] = []
   const shared = oncePerTick(async (keys: readonly string[]) => {
     begun.push(keys)

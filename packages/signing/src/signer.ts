@@ -63,7 +63,7 @@ export function createSigner({ vault, log, now }: SignerDeps): Signer {
     })
 
   /**
-   * The key of the current secret. Deliveries that share a look share the object `signing`, so most of them need no name of
+   * The key of the current secret. Deliveries that share a read share the object `signing`, so most of them need no name of
    * 200 characters to find it. The owner is compared, because a secret signs only for its own subscription.
    */
   function currentKey(delivery: Delivery, signing: Signing): KeyObject | null {

@@ -18,7 +18,7 @@ import { postOf } from './deliveries/testing/deliveries.ts'
 import { createHeldStore } from './held/held-store.ts'
 import { createInstallationStore } from './installation/installation-store.ts'
 import { INSTALLATION_KEY } from './keys.ts'
-import { openRedis, type Redis, run } from './redis/redis.ts'
+import { execute, openRedis, type Redis } from './redis/redis.ts'
 import { createIdempotencyStore } from './requests/idempotency-store.ts'
 import { createOutbox } from './state/outbox.ts'
 import { createStateStore } from './state/state-store.ts'
@@ -75,7 +75,7 @@ test('a full Redis still removes timers that were handled', async () => {
   await timers.done(due)
   await server.limitMemory(0)
   await server.set('sh:probe', '1')
-  const left = await redis[run]((commands) => commands.keys('sh:*:timers*'))
+  const left = await redis[execute]((commands) => commands.keys('sh:*:timers*'))
   expect(left).toEqual([expect.stringMatching(/:timers:clock$/)])
 })
 
@@ -105,7 +105,7 @@ test('a full Redis still lets go of deliveries that are no longer held', async (
   await held.forget([{ ...delivery, token: 'a' }])
   await held.remove(delivery.subscriptionId, 'held', await held.due(delivery.subscriptionId, { most: 1 }))
   if (visit !== undefined) await visits.finish(visit, null)
-  expect(await redis[run]((commands) => commands.keys('sh:{[^t]*:held*'))).toEqual([])
+  expect(await redis[execute]((commands) => commands.keys('sh:{[^t]*:held*'))).toEqual([])
 })
 
 test('a full Redis still closes a breaker and releases claims', async () => {
@@ -155,7 +155,7 @@ test('a full Redis still forgets idempotency keys beyond a lowered limit', async
   await expect(lowered.begin('new', 'fingerprint', 'client')).rejects.toThrow(Unavailable)
   expect(forgotten).toBe(2)
   expect(await lowered.begin('c', 'fingerprint', 'client')).toMatchObject({ kind: 'replay' })
-  expect(await redis[run]((commands) => commands.keys('sh:{i:*'))).toHaveLength(1)
+  expect(await redis[execute]((commands) => commands.keys('sh:{i:*'))).toHaveLength(1)
 })
 
 test("a full Redis still stores the id of an installation and an operator's decision", async () => {
@@ -168,7 +168,7 @@ test("a full Redis still stores the id of an installation and an operator's deci
   await installation.decide(other, 'adopted')
   expect((await installation.read())?.rulings).toEqual(new Map([[other, 'adopted']]))
   // `flush` keeps this key.
-  await redis[run]((commands) => commands.del(INSTALLATION_KEY))
+  await redis[execute]((commands) => commands.del(INSTALLATION_KEY))
 })
 
 /** On Unavailable the worker's consumer pauses and keeps the message (consumer.it.test.ts in packages/messaging). */
@@ -189,7 +189,7 @@ test.each(['acknowledged', 'withdrawn', 'waiting', 'parked'] as const)(
     await fill()
     await expect(settle()).rejects.toThrow(Unavailable)
     expect(await store.isSettled(delivery)).toBe(false)
-    expect(await redis[run]((commands) => commands.keys('sh:*'))).toEqual([])
+    expect(await redis[execute]((commands) => commands.keys('sh:*'))).toEqual([])
     await server.limitMemory(0)
     await settle()
     expect(await store.isSettled(delivery)).toBe(true)
@@ -217,6 +217,6 @@ test('a service that drains Redis starts while it is full; the others wait until
 
 /** Resolves once Redis has refused a write for lack of memory. */
 async function waitForProbe(): Promise<string> {
-  await expect(redis[run]((commands) => commands.set('sh:probe', ''))).rejects.toThrow(Unavailable)
+  await expect(redis[execute]((commands) => commands.set('sh:probe', ''))).rejects.toThrow(Unavailable)
   return 'refused'
 }

@@ -80,7 +80,7 @@ export const contactKey = ({ tenant, subscriptionId }: Endpoint): string =>
 /** string: ledger, view and attempts (delivery-record.ts) · ledger-store.ts · worker; api for redeliveries */
 export const recordKey = (delivery: DeliveryId): string => `sh:{${delivery}}:record`
 
-/** string: the ledger line of an ended run, for copies that outlast its record · ledger-store.ts · worker */
+/** string: the ledger line of an ended run, for duplicates that outlast its record · ledger-store.ts · worker */
 export const ledgerKey = (delivery: DeliveryId): string => `sh:{${delivery}}:ledger`
 
 /** string: the webhook body of a parked delivery · as long as the record, or until a limit releases it · worker */
@@ -270,7 +270,7 @@ export const POLICY_KEY = 'sh:policy'
  * string: empty, written to find out whether Redis accepts writes · 1 second · any service
  * In a cluster it has the slot of `INSTALLATION_KEY`, so that only one primary decides whether every consumer pauses.
  */
-export const PROBE_KEY = `sh:{${INSTALLATION_KEY}}:probe`
+export const TEST_WRITE_KEY = `sh:{${INSTALLATION_KEY}}:probe`
 
 /**
  * Escapes a tenant's name one-to-one: a brace would end the hash tag, and a colon could make two keys equal. The

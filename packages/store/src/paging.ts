@@ -1,5 +1,5 @@
 import { AppError } from '@switchhook/contracts'
-import { type Redis, run } from './redis/redis.ts'
+import { execute, type Redis } from './redis/redis.ts'
 
 export interface PageQuery {
   readonly limit: number
@@ -159,7 +159,7 @@ export async function newestEntries(
   key: string,
   { before, from, count }: { readonly before: string; readonly from: string; readonly count: number },
 ): Promise<ScoredEntry[]> {
-  const reply = await redis[run]((commands) =>
+  const reply = await redis[execute]((commands) =>
     commands.zrevrangebyscore(key, before, from, 'WITHSCORES', 'LIMIT', 0, count),
   )
   return scoredEntries(reply)

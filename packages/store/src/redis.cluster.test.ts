@@ -29,7 +29,7 @@ import { BEGINNING, createJournalReader } from './history/journal-reader.ts'
 import { createTenantParked } from './history/tenant-parked.ts'
 import { createInstallationStore } from './installation/installation-store.ts'
 import { INSTALLATION_KEY } from './keys.ts'
-import { openRedis, type Redis, run } from './redis/redis.ts'
+import { execute, openRedis, type Redis } from './redis/redis.ts'
 import { createIdempotencyStore } from './requests/idempotency-store.ts'
 import { createOutbox } from './state/outbox.ts'
 import { createStateStore } from './state/state-store.ts'
@@ -114,7 +114,7 @@ async function useEveryStore(tenant: string): Promise<void> {
   const endpoint = { subscriptionId: subscription.id, tenant }
   expect(await breakers.recordFailure(endpoint, undefined)).toBe(true)
   await eventually(async () => expect(await breakers.claimProbe(endpoint, 1_000)).toBeDefined())
-  expect((await breakers.look(endpoint)).subscription).toEqual(subscription)
+  expect((await breakers.readEndpoint(endpoint)).subscription).toEqual(subscription)
   await breakers.recordAnswer(endpoint)
 
   const statistics = createStatisticsStore(redis, { subscriptions: 1 })
@@ -276,7 +276,10 @@ test('with one primary away, the keys of the others are served and Redis is read
   await nodes[(deciding + 1) % 3]?.kill()
   const read = await Promise.allSettled(
     TENANTS.map((tenant) =>
-      createBreakerStore(redis, { failures: 1, cooldownMs: 1 }).look({ tenant, subscriptionId: newSubscriptionId() }),
+      createBreakerStore(redis, { failures: 1, cooldownMs: 1 }).readEndpoint({
+        tenant,
+        subscriptionId: newSubscriptionId(),
+      }),
     ),
   )
   const failed = read.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []))
@@ -317,7 +320,7 @@ describe('a primary with a replica and a sentinel', () => {
         ),
       PATIENT,
     )
-    const set = (value: string): Promise<unknown> => redis[run]((commands) => commands.set('sh:test', value))
+    const set = (value: string): Promise<unknown> => redis[execute]((commands) => commands.set('sh:test', value))
     await set('before')
     await eventually(async () =>
       expect(await servers.cli('-p', String(replica.port), 'get', 'sh:test')).toContain('before'),

@@ -15,7 +15,7 @@ const LANE_DEPTH = 4
  */
 const QUICK_SHARE = 0.5
 /** The share of a worker's deliveries that may hang of one tenant: a quarter of the packets that a worker receives. */
-const TENANT_SHARE = 0.125
+const HANGING_SHARE = 0.125
 
 export type Bounds = ReturnType<typeof boundsOf>
 
@@ -36,7 +36,7 @@ export function boundsOf(config: WorkerConfig, shards: number) {
     },
     starting: all,
     turns: { least, most, beyondLeast: Math.floor(all * QUICK_SHARE) },
-    mostHanging: Math.floor(all * TENANT_SHARE),
+    mostHanging: Math.floor(all * HANGING_SHARE),
     /** POSTs in progress: of due deliveries alone, of packets, of those that give way, and of lanes. */
     posts: (1 + 2 * MAX_IN_PROGRESS) * all + LANES * lane,
   }

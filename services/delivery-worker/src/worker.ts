@@ -54,7 +54,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   const bounds = boundsOf(config, shards)
   const client = createEndpointClient({ config, maxSockets: bounds.posts, log, ...clocks })
   const reporting = startReporting(service, redis)
-  const { traced, listener } = reporting
+  const { traced, observer } = reporting
   const subscriptions = createSubscriptionStore(redis, installation.verify)
   const storageLimits = { ...storageLimitsOf(config), released: reporting.parkedReleased }
   const retention = { ...retentionOf(config), scheduleOf }
@@ -78,9 +78,9 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     notices,
     scheduleOf,
   })
-  const readEndpoint = createReadEndpoint({ breakers, installation, looked: reporting.looked })
+  const readEndpoint = createReadEndpoint({ breakers, installation, seen: reporting.endpointSeen })
   const admit = createAdmit({
-    look: readEndpoint,
+    readEndpoint,
     isFailing: breaker.isFailing,
     canSign: client.canSign,
     findRemoved: (endpoint) => subscriptions.findRemoved(endpoint),
@@ -113,7 +113,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     broker,
     postLimits,
     post: client.postUnderLease(admit),
-    listener,
+    observer,
     afterSettled: [heldLimit.afterSettled, recoverRejected, notices.afterSettled],
   })
   const { noticeIfParked, noticeHeldLimit } = notices

@@ -24,6 +24,6 @@ export function boundsOf({ FANOUT_CONCURRENCY: all }: Pick<FanoutConfig, 'FANOUT
       packets: Math.ceil((all * WINDOW_DEPTH) / MAX_PACKET_EVENTS / eventShards),
       backlog: PACKETS_PER_BACKLOG,
     },
-    turns: { direct: all, backlog: Math.ceil(all * BACKLOG_PART) },
+    handled: { direct: all, fromBacklogs: Math.ceil(all * BACKLOG_PART) },
   }
 }

@@ -30,7 +30,7 @@ interface ConsumeDeps {
  */
 const ACK_DELAY_MS = 100
 
-/** Consumes events, the packets of events, and the backlogs, whose members wait for a turn, each within its bound (bounds.ts). */
+/** Consumes events, the packets of events, and the backlogs, each within its bound (bounds.ts). */
 export async function startConsuming(deps: ConsumeDeps): Promise<Pick<Consumer, 'drain'>> {
   const { bounds, broker, consume, intake, shards, log } = deps
   const { events, packets, backlog } = bounds.prefetch

@@ -10,7 +10,7 @@ import { createFanoutMeter, createIntakeMeter, createLogMeter } from './events/f
 import { createFirstAttempts, createYieldingAttempts } from './events/first-attempts.ts'
 import { createHandleEvent } from './events/handle-event.ts'
 import { traceEvents } from './events/trace-events.ts'
-import { FairTurns } from './intake/fair-turns.ts'
+import { FairSemaphore } from './intake/fair-semaphore.ts'
 import { createIntake, END_WAITS_EVERY_MS, type Line } from './intake/intake.ts'
 import { startQueueWatch } from './intake/queue-watch.ts'
 import { AGE_EVERY_MS, TenantShares } from './intake/tenant-shares.ts'
@@ -37,15 +37,15 @@ export async function startFanout(service: Service<FanoutConfig>): Promise<Runni
   })
 
   const shares = new TenantShares()
-  const direct = new FairTurns<Line>(bounds.turns.direct)
-  const backlog = new FairTurns<number>(bounds.turns.backlog, { isOpen: false })
+  const direct = new FairSemaphore<Line>(bounds.handled.direct)
+  const fromBacklogs = new FairSemaphore<number>(bounds.handled.fromBacklogs, { isOpen: false })
   const firstAttempts = createFirstAttempts(broker, deliveryShards)
   const yielding = createYieldingAttempts(broker)
-  const watch = startQueueWatch({ broker, deliveryShards, shares, direct, backlog, firstAttempts, yielding })
+  const watch = startQueueWatch({ broker, deliveryShards, shares, direct, fromBacklogs, firstAttempts, yielding })
   const intake = createIntake({
     shares,
     direct,
-    backlog,
+    fromBacklogs,
     handle: traceEvents(tracing, handle),
     firstAttempts,
     yielding,
@@ -56,7 +56,7 @@ export async function startFanout(service: Service<FanoutConfig>): Promise<Runni
   const polls = [
     watch,
     startPoll(AGE_EVERY_MS, async () => shares.age()),
-    startPoll(END_WAITS_EVERY_MS, async () => backlog.endWaits()),
+    startPoll(END_WAITS_EVERY_MS, async () => fromBacklogs.endWaits()),
   ]
 
   // Stopped in the reverse order.

@@ -28,7 +28,7 @@ export const figuresOf = (of: LoadResult): Rows => [
   ['POSTs, each with its signature verified', of.posts],
   ['duplicates', `${of.duplicates} (${((100 * of.duplicates) / Math.max(1, of.posts)).toFixed(2)} %)`],
   ['attempt numbers that went back around a fault', of.stepsBack],
-  ['attempts repeated around a fault that leaves copies', of.repeatedAttempts],
+  ['attempts repeated around a fault that leaves duplicates', of.repeatedAttempts],
   ['answers of the api', answersInWords(of.answers)],
   ['lost or otherwise wrong', of.problems.length],
 ]

@@ -26,7 +26,7 @@ export interface Delivery {
   /** How often the last slot has been postponed for a cool-down; absent: never. Determines the next wait, and the end. */
   readonly postponed?: number
   /**
-   * Tells the copies of a retry apart: drawn anew for every message that continues a delivery, and named by the ledger: once
+   * Tells the duplicates of a retry apart: drawn anew for every message that continues a delivery, and named by the ledger: once
    * the broker has confirmed the message, or together with the held message. Absent: the first message of a run.
    */
   readonly token?: string
@@ -85,7 +85,7 @@ export function firstDeliveriesOf(
   }
 }
 
-/** Tells a message of a delivery from its others. The copies of a message that the broker returns have the same. */
+/** Tells a message of a delivery from its others. The duplicates of a message that the broker returns have the same. */
 export const messageKeyOf = ({ deliveryId, run, slot, token = '' }: Delivery): string =>
   `${deliveryId} ${run} ${slot} ${token}`
 

@@ -32,8 +32,8 @@ export type OutcomeNumber = (typeof OutcomeNumber)[keyof typeof OutcomeNumber]
 /** `detail`: what the worker saw beside status or reason, as text for people. */
 export type Outcome = { readonly detail?: string } & (
   | { readonly kind: 'delivered'; readonly status: number }
-  /** `pauseMs`: the endpoint asks not to be contacted for this long. */
-  | { readonly kind: 'answered'; readonly status: number; readonly answer?: string; readonly pauseMs?: number }
+  /** `retryAfterMs`: its `Retry-After`, as a time. */
+  | { readonly kind: 'answered'; readonly status: number; readonly answer?: string; readonly retryAfterMs?: number }
   | { readonly kind: 'unreachable'; readonly reason: UnreachableReason }
 )
 

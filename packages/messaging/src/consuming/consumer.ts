@@ -10,7 +10,7 @@ import { createConsumerWatch } from './consumer-watch.ts'
 import { createDependencyGate } from './dependency-gate.ts'
 
 /** What happens to a message after handling. `return`: back to the queue. `failed`: back, counted as a failure. */
-type Fate = 'done' | 'return' | 'failed'
+type Disposition = 'done' | 'return' | 'failed'
 
 export type Consumer = Pick<QueueConsumer<unknown>, 'drain' | 'inFlight'>
 
@@ -156,14 +156,14 @@ export class QueueConsumer<T> {
     this.#inFlight += 1
     this.#received += 1
     channel.taken(message)
-    const fate = await this.#process(message, channel)
-    if (fate === 'done') channel.done(message)
-    else channel.return(message, fate === 'failed')
+    const disposition = await this.#process(message, channel)
+    if (disposition === 'done') channel.done(message)
+    else channel.return(message, disposition === 'failed')
     this.#inFlight -= 1
     if (this.#inFlight === 0) this.#idle?.resolve()
   }
 
-  async #process(message: ConsumeMessage, channel: ConsumerChannel): Promise<Fate> {
+  async #process(message: ConsumeMessage, channel: ConsumerChannel): Promise<Disposition> {
     const takenAt = performance.now()
     for (let waits = 0; ; waits++) {
       // Several short waits must not keep a message until the broker's consumer timeout closes the channel.
@@ -182,7 +182,7 @@ export class QueueConsumer<T> {
   }
 
   /** A bug, as far as we know with this message alone: the others continue. */
-  async #fail(message: ConsumeMessage, error: unknown): Promise<Fate> {
+  async #fail(message: ConsumeMessage, error: unknown): Promise<Disposition> {
     const { messageId } = toIncoming(message)
     this.#deps.log.error('message handling failed', { queue: this.#options.queue, messageId, error })
     await sleep(this.#deps.timing.bugDelayMs, undefined, { signal: this.#draining.signal }).catch(() => {})

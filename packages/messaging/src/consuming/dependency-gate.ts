@@ -31,7 +31,7 @@ export function createDependencyGate(deps: DependencyGateDeps) {
   /** Messages that wait alone, or ask whether they may. */
   let alone = 0
   /** Shared by all messages that fail at the same time. */
-  let probe: Promise<boolean> | undefined
+  let answering: Promise<boolean> | undefined
 
   const isPaused = (): boolean => pause !== undefined && !draining.aborted
 
@@ -47,12 +47,12 @@ export function createDependencyGate(deps: DependencyGateDeps) {
   }
 
   function doDependenciesAnswer(): Promise<boolean> {
-    probe ??= answerWithin(timing.firstPauseMs, haveRecovered(), 'the dependencies do not answer')
+    answering ??= answerWithin(timing.firstPauseMs, haveRecovered(), 'the dependencies do not answer')
       .catch(() => false)
       .finally(() => {
-        probe = undefined
+        answering = undefined
       })
-    return probe
+    return answering
   }
 
   async function backOff(waits: number): Promise<void> {

@@ -9,7 +9,7 @@ export interface RawConnection {
 
 /**
  * Writes the frames of later channels to the socket, with those of the same tick in one system call. amqplib hands them over in
- * a later turn of the event loop, frame by frame, through a stream for each channel that limits how many wait. Here, the
+ * a later iteration of the event loop, frame by frame, through a stream for each channel that limits how many wait. Here, the
  * confirms that callers await are the limit.
  */
 export function writeDirectly(connection: RawConnection): void {

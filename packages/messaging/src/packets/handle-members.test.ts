@@ -1,5 +1,5 @@
 import { Unavailable } from '@switchhook/contracts'
-import { createFinishedMembers, handleMembers, type MembersDeps, type MemberTurns } from './handle-members.ts'
+import { createFinishedMembers, handleMembers, type MemberLimit, type MembersDeps } from './handle-members.ts'
 import type { Packet } from './packet.ts'
 
 const MEMBERS = Array.from({ length: 100 }, (_, n) => n)
@@ -7,18 +7,18 @@ const aPacket = (returns = 0): Packet<number> => ({ id: 'one', members: MEMBERS,
 const away = (): Promise<never> => Promise.reject(new Unavailable('rabbitmq', 'away'))
 const bug = (): Promise<never> => Promise.reject(new TypeError('a bug'))
 
-/** Gives a limited number of turns, in the order of asking. */
-function someTurns(limit: number) {
+/** A semaphore, in the order of asking. */
+function aSemaphore(limit: number) {
   const waiting: (() => void)[] = []
   let inUse = 0
   return {
     inUse: () => inUse,
-    take: async (): Promise<boolean> => {
+    acquire: async (): Promise<boolean> => {
       if (inUse === limit) await new Promise<void>((resolve) => waiting.push(resolve))
       inUse += 1
       return true
     },
-    giveBack: (): void => {
+    release: (): void => {
       inUse -= 1
       waiting.shift()?.()
     },
@@ -100,24 +100,24 @@ test('after a failure the other members are awaited, and only the failed one is 
   expect(ended.slice(99)).toEqual([2])
 })
 
-describe('with turns', () => {
-  const withTurns = (turns: Partial<MemberTurns<number>>, change: Partial<MembersDeps<number>> = {}) => {
+describe('with a limit', () => {
+  const withLimit = (limit: Partial<MemberLimit<number>>, change: Partial<MembersDeps<number>> = {}) => {
     const stored: number[] = []
     const recorded = record({
-      turns: {
-        take: () => true,
-        giveBack: () => {},
+      limit: {
+        acquire: () => true,
+        release: () => {},
         putBack: async (members) => void stored.push(...members),
-        ...turns,
+        ...limit,
       },
       ...change,
     })
     return { ...recorded, stored }
   }
 
-  test('members without a turn are stored again', async () => {
+  test('members that may not begin are stored again', async () => {
     let left = 10
-    const { handle, handled, stored } = withTurns({ take: () => left-- > 0 })
+    const { handle, handled, stored } = withLimit({ acquire: () => left-- > 0 })
     await handle(aPacket())
     expect([handled, stored]).toEqual([MEMBERS.slice(0, 10), MEMBERS.slice(10)])
   })
@@ -128,7 +128,7 @@ describe('with turns', () => {
     const stored: number[] = []
     const putBack = async (members: readonly number[]): Promise<void> =>
       isAway ? await away() : void stored.push(...members)
-    const { handle, handled } = withTurns({ take: () => left-- > 0, putBack })
+    const { handle, handled } = withLimit({ acquire: () => left-- > 0, putBack })
     await expect(handle(aPacket())).rejects.toThrow(Unavailable)
     isAway = false
     await handle(aPacket())
@@ -136,10 +136,10 @@ describe('with turns', () => {
   })
 
   test('after a failure no other member begins, and only the finished ones are not repeated', async () => {
-    const turns = someTurns(4)
+    const semaphore = aSemaphore(4)
     const begun: number[] = []
     let isFailing = true
-    const { handle } = withTurns(turns, {
+    const { handle } = withLimit(semaphore, {
       handle: async (member) => {
         begun.push(member)
         await new Promise(setImmediate)
@@ -148,7 +148,7 @@ describe('with turns', () => {
       },
     })
     await expect(handle(aPacket())).rejects.toThrow(Unavailable)
-    expect([begun, turns.inUse()]).toEqual([[0, 1, 2, 3], 0])
+    expect([begun, semaphore.inUse()]).toEqual([[0, 1, 2, 3], 0])
     isFailing = false
     await handle(aPacket())
     expect(begun.toSorted((a, b) => a - b)).toEqual([0, 1, 2, 2, ...MEMBERS.slice(3)])

@@ -14,15 +14,15 @@ export interface MembersDeps<Member> {
   /** Resolves once the member is stored as a message of its own. */
   readonly publishAlone: (member: Member) => Promise<void>
   /** Absent: all members begin at the same time. */
-  readonly turns?: MemberTurns<Member>
+  readonly limit?: MemberLimit<Member>
   readonly log: Pick<Logger, 'error' | 'warn'>
 }
 
-export interface MemberTurns<Member> {
-  /** Resolves to false if there is no turn: the member must leave the packet. */
-  readonly take: () => Promise<boolean> | boolean
-  readonly giveBack: () => void
-  /** Resolves once the members without a turn are stored again. */
+export interface MemberLimit<Member> {
+  /** Resolves to false if the member must leave the packet instead of beginning. */
+  readonly acquire: () => Promise<boolean> | boolean
+  readonly release: () => void
+  /** Resolves once the members that have not begun are stored again. */
   readonly putBack: (members: readonly Member[]) => Promise<void>
 }
 
@@ -36,7 +36,7 @@ export const createFinishedMembers = <Member>(): FinishedParts<Member> => create
  */
 export async function handleMembers<Member>(
   { id, members, returns }: Packet<Member>,
-  { finished, handle, publishAlone, turns, log }: MembersDeps<Member>,
+  { finished, handle, publishAlone, limit, log }: MembersDeps<Member>,
 ): Promise<void> {
   const all = finished.left(id, members)
   const isTakenApart = returns >= RETURNS_TO_TAKE_APART
@@ -54,31 +54,31 @@ export async function handleMembers<Member>(
   }
 
   const unfinished =
-    turns === undefined || isTakenApart ? await runAll(all, handleOne) : await runInTurn(all, handleOne, turns)
+    limit === undefined || isTakenApart ? await runAll(all, handleOne) : await runLimited(all, handleOne, limit)
   if (unfinished === undefined) return finished.forget(id)
   finished.remember(id, members, unfinished.left)
   throw unfinished.error
 }
 
-async function runInTurn<Member>(
+async function runLimited<Member>(
   members: readonly Member[],
   work: (member: Member) => Promise<void>,
-  { take, giveBack, putBack }: MemberTurns<Member>,
+  { acquire, release, putBack }: MemberLimit<Member>,
 ): Promise<Unfinished<Member> | undefined> {
   const notBegun: Member[] = []
   let mayBegin = true
   const failed = await runAll(members, async (member) => {
-    if (!(await take())) return void notBegun.push(member)
+    if (!(await acquire())) return void notBegun.push(member)
     try {
-      // Another member may have failed during the wait for the turn.
+      // Another member may have failed during the wait.
       if (mayBegin) await work(member)
       else notBegun.push(member)
     } catch (error) {
-      // Before the turn goes to the next member, which may be one of this packet.
+      // Before the release lets the next member begin, which may be one of this packet.
       mayBegin = false
       throw error
     } finally {
-      giveBack()
+      release()
     }
   })
   if (failed !== undefined) return { error: failed.error, left: [...failed.left, ...notBegun] }

@@ -62,15 +62,15 @@ test('while another packet is in flight, items gather in one packet, unless it i
       await new Promise<void>((resolve) => confirms.push(resolve))
     },
   })
-  const turn = () => new Promise(setImmediate)
+  const iteration = () => new Promise(setImmediate)
   const add = async (text: string): Promise<void> => {
     void packer.add(text, 1, 0)
-    await turn()
+    await iteration()
   }
   for (const text of ['a', 'b', 'c']) await add(text)
   expect(sizes).toEqual([1])
   confirms[0]?.()
-  await turn()
+  await iteration()
   expect(sizes).toEqual([1, 2])
   for (const text of ['d', 'e', 'f']) await add(text)
   expect(sizes).toEqual([1, 2, 3])

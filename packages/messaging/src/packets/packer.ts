@@ -3,7 +3,7 @@ export interface PackerOptions<Item> {
   readonly maxMembers: number
   /** … or this many bytes. */
   readonly maxBytes: number
-  /** How long a packet stays open. 0: until the end of this turn of the event loop. */
+  /** How long a packet stays open. 0: until the end of this iteration of the event loop. */
   readonly gatherMs: number
   /**
    * While `packets` packets of a target are being published, the next one stays open until one of them is stored, for `ms` at

@@ -23,8 +23,8 @@ export function createQueueDepths(current: () => Session | undefined) {
     if (opened?.on !== session) opened = { on: session, channel: openChannel(session) }
     const mine = opened
     try {
-      const looking = mine.channel.then((channel) => Promise.all(queues.map((queue) => channel.checkQueue(queue))))
-      const answers = await answerWithin(ANSWER_TIMEOUT_MS, looking, `no answer within ${ANSWER_TIMEOUT_MS} ms`)
+      const reading = mine.channel.then((channel) => Promise.all(queues.map((queue) => channel.checkQueue(queue))))
+      const answers = await answerWithin(ANSWER_TIMEOUT_MS, reading, `no answer within ${ANSWER_TIMEOUT_MS} ms`)
       return answers.map(({ messageCount, consumerCount }) => ({ ready: messageCount, consumers: consumerCount }))
     } catch (error) {
       if (opened === mine) opened = undefined
@@ -36,6 +36,6 @@ export function createQueueDepths(current: () => Session | undefined) {
 
 async function openChannel({ model }: Session): Promise<Channel> {
   const channel = await model.createChannel()
-  channel.on('error', () => {}) // The pending look rejects.
+  channel.on('error', () => {}) // The pending read rejects.
   return channel
 }

@@ -117,7 +117,7 @@ export const LANES = 16
 
 /**
  * Deliveries that wait for a turn: their subscription has used up all of its turns, its endpoint let a POST hang lately, or
- * the POSTs of their tenant that hang are over its share.
+ * too many POSTs of their tenant hang.
  */
 export const laneQueue = (lane: number): string => `delivery.lane.${lane}`
 export const laneQueues = (lanes: number): readonly string[] =>
@@ -130,8 +130,8 @@ export const backlogQueues: readonly string[] = Array.from({ length: BACKLOGS },
 /** The backlog that a tenant gets if it is free. null: events of the installation itself. */
 export const backlogOf = (tenant: Tenant): number => crc32(tenant ?? '') % BACKLOGS
 
-/** On a queue without consumers only looking at messages counts as a delivery. That must never move one. */
-const UNLIMITED_LOOKS = 1_000_000_000
+/** On a queue without consumers only reading messages counts as a delivery. That must never move one. */
+const UNLIMITED_READS = 1_000_000_000
 
 /** Explicit, because the default differs between RabbitMQ 3 (none) and 4 (20). */
 const DELIVERY_LIMIT = 20
@@ -146,7 +146,7 @@ const deadLetterTo = (key: string) => ({
 
 const quorum = { 'x-queue-type': 'quorum' }
 const work = { ...quorum, ...deadLetterTo(Queue.quarantine), 'x-delivery-limit': DELIVERY_LIMIT }
-const idle = { ...quorum, 'x-delivery-limit': UNLIMITED_LOOKS }
+const idle = { ...quorum, 'x-delivery-limit': UNLIMITED_READS }
 const wait = (ms: number, shard: number) => ({
   ...idle,
   ...deadLetterTo(shardName(Queue.deliveryDue, shard)),

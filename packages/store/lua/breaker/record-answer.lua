@@ -1,11 +1,11 @@
--- Closes the breaker, because the endpoint answered. A pause that the endpoint asked for goes on: the POST of this answer
+-- Closes the breaker, because the endpoint answered. A cool-down that a Retry-After began goes on: the POST of this answer
 -- began before it. The failures are then no longer in a row. Results that hung are still known, among the last ones.
 -- KEYS    1 breaker
 -- ARGV    1 how many results are known   2 retention in ms
 local openedAt, openUntil, paused, earlier =
   unpack(redis.call('HMGET', KEYS[1], 'openedAt', 'openUntil', 'paused', 'recent'))
 local now = clock()
--- A pause that begins in the future was written by a Redis whose clock was ahead: it is over (breaker-store.ts).
+-- A cool-down that begins in the future was written by a Redis whose clock was ahead: it is over (breaker-store.ts).
 if paused and tonumber(openedAt) <= now and now < tonumber(openUntil) then
   -- Not 0: a breaker without failures counts as closed, and the answer to the probe would not be recorded.
   redis.call('HSET', KEYS[1], 'failures', 1)

@@ -1,10 +1,10 @@
 -- Counts a transient failure of an endpoint. The Nth failure in a row opens the breaker in the same step, and so do N that
--- hung among the last 2 N results, and a failure that asks for a pause, which alone is no outage. A failed probe starts a new cool-down. While the breaker is open,
+-- hung among the last 2 N results, and a failure with a Retry-After, which alone is no outage. A failed probe starts a new cool-down. While the breaker is open,
 -- any other failure changes nothing: its attempt began before the breaker opened, or its claim to probe has lapsed.
 -- KEYS    1 breaker   2 its history
 -- ARGV    1 failures in a row that open it   2 cool-down in ms   3 the probe's claim, '' for none   4 retention in ms
 --         5 result of the attempt, for the notice   6 periods that the history keeps   7 its retention in ms
---         8 pause that the endpoint asks for, in ms, 0 for none   9 'h' if the POST hung, else '.'
+--         8 Retry-After of the endpoint in ms, 0 for none   9 'h' if the POST hung, else '.'
 -- result  1 this failure starts a cool-down, else 0
 local openUntil, probe, opening, earlier =
   unpack(redis.call('HMGET', KEYS[1], 'openUntil', 'probe', 'opening', 'recent'))
@@ -12,7 +12,7 @@ if openUntil and (ARGV[3] == '' or probe ~= ARGV[3]) then
   return 0
 end
 local failures = redis.call('HINCRBY', KEYS[1], 'failures', 1)
-local most, pause = tonumber(ARGV[1]), tonumber(ARGV[8])
+local most, retryAfter = tonumber(ARGV[1]), tonumber(ARGV[8])
 local recent = string.sub((earlier or '') .. ARGV[9], -2 * most)
 local _, hangs = string.gsub(recent, 'h', '')
 local isFailing = failures >= most or hangs >= most or opening
@@ -24,16 +24,16 @@ else
 end
 -- An outage is known for as long as the history: workers that were away for days report its end.
 redis.call('PEXPIRE', KEYS[1], isFailing and ARGV[7] or ARGV[4])
-if not openUntil and not isFailing and pause == 0 then
+if not openUntil and not isFailing and retryAfter == 0 then
   return 0
 end
-local isPause = pause > 0 and not isFailing
-local length = isPause and pause or math.max(ARGV[2], pause)
+local isRetryAfter = retryAfter > 0 and not isFailing
+local length = isRetryAfter and retryAfter or math.max(ARGV[2], retryAfter)
 local now = clock()
 local nowMs, untilMs = digits(now), digits(now + length)
 redis.call('HDEL', KEYS[1], 'probe', 'probedAt', 'probeUntil', 'recoveredAt', 'paused')
 redis.call('HSET', KEYS[1], 'openedAt', nowMs, 'openUntil', untilMs)
-if isPause then
+if isRetryAfter then
   redis.call('HSET', KEYS[1], 'paused', '1')
 end
 if isFailing and not opening then

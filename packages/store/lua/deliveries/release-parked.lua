@@ -1,5 +1,5 @@
 -- Deletes the body of a parked delivery beyond the limit. A dropped delivery keeps its record for a while, so that a late
--- copy of its message still finds it settled.
+-- duplicate of its message still finds it settled.
 -- KEYS    1 record   2 body
 -- ARGV    1 the run that was parked   2 how long the record is still kept, in ms; '' for no change
 -- result  1 released; 0 this run is parked no longer; 2 it is not parked yet, or has no record any more. Then nothing was changed

@@ -1,7 +1,7 @@
 import { newSubscriptionId } from '@switchhook/contracts'
 import { aSubscription, eventually, useRedis } from '@switchhook/testkit'
 import { breakerKey, type Endpoint } from '../keys.ts'
-import { openRedis, type Redis, run } from '../redis/redis.ts'
+import { execute, openRedis, type Redis } from '../redis/redis.ts'
 import { createSubscriptionStore } from '../subscriptions/subscription-store.ts'
 import { type BreakerStore, createBreakerReader, createBreakerStore, KEPT_PERIODS } from './breaker-store.ts'
 import { createCoolDownHistory } from './cool-down-history.ts'
@@ -57,7 +57,7 @@ test('endpoints that are read in one tick get their own states', async () => {
 
 test('a key that holds something else fails its own endpoint only', async () => {
   const { tenant, subscriptionId } = endpoint
-  await redis[0][run]((commands) => commands.set(breakerKey({ tenant, subscriptionId }), 'no hash'))
+  await redis[0][execute]((commands) => commands.set(breakerKey({ tenant, subscriptionId }), 'no hash'))
   const read = await Promise.allSettled([workers[0].health(endpoint), workers[0].health(anEndpoint())])
   expect(read.map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
 })
@@ -110,10 +110,10 @@ test('a failed probe starts a new cool-down, a successful one closes the breaker
   expect(await stateOf()).toBe('closed')
 })
 
-describe('an endpoint that asks for a pause', () => {
-  const busy = (pauseMs: number) => ({ outcome: 'answered', status: 429, pauseMs }) as const
+describe('an endpoint with a Retry-After', () => {
+  const busy = (retryAfterMs: number) => ({ outcome: 'answered', status: 429, retryAfterMs }) as const
   const coolDownMs = async (): Promise<number> => {
-    const [opened, until] = await redis[0][run]((commands) =>
+    const [opened, until] = await redis[0][execute]((commands) =>
       commands.hmget(breakerKey(endpoint), 'openedAt', 'openUntil'),
     )
     return Number(until) - Number(opened)
@@ -128,13 +128,13 @@ describe('an endpoint that asks for a pause', () => {
     expect(await workers[0].health(endpoint)).toMatchObject({ state: 'closed', consecutiveFailures: 0 })
   })
 
-  test('is in no outage until it fails often enough, and then for the longer of pause and cool-down', async () => {
+  test('is in no outage until it fails often enough, and then for the longer of Retry-After and cool-down', async () => {
     const outages = createOutageStore(redis[0])
     await workers[0].recordFailure(endpoint, undefined, busy(1))
     expect(await outages.unreported(endpoint)).toBeUndefined()
-    for (const pauseMs of [1, 1]) {
+    for (const retryAfterMs of [1, 1]) {
       await cooledDown()
-      await workers[0].recordFailure(endpoint, await workers[0].claimProbe(endpoint, LEASE_MS), busy(pauseMs))
+      await workers[0].recordFailure(endpoint, await workers[0].claimProbe(endpoint, LEASE_MS), busy(retryAfterMs))
     }
     expect(await coolDownMs()).toBe(COOLDOWN_MS)
     expect(await outages.unreported(endpoint)).toMatchObject({ failures: 3 })
@@ -143,14 +143,14 @@ describe('an endpoint that asks for a pause', () => {
     expect(await coolDownMs()).toBe(2 * COOLDOWN_MS)
   })
 
-  test('gets its pause although POSTs from before are answered, and their answers end the row of failures', async () => {
+  test('keeps its cool-down although POSTs from before are answered, and their answers end the row of failures', async () => {
     await workers[0].recordFailure(endpoint, undefined)
     await workers[0].recordFailure(endpoint, undefined, busy(60_000))
     await workers[1].recordAnswer(endpoint)
     expect(await workers[0].health(endpoint)).toMatchObject({ state: 'open', consecutiveFailures: 1 })
   })
 
-  test('begins a cool-down when its probe fails without a pause', async () => {
+  test('begins a cool-down when its probe fails without a Retry-After', async () => {
     await workers[0].recordFailure(endpoint, undefined, busy(1))
     await cooledDown()
     await workers[0].recordFailure(endpoint, await workers[0].claimProbe(endpoint, LEASE_MS))
@@ -256,7 +256,7 @@ describe('after a failover to a Redis whose clock is an hour behind', () => {
   /** Moves the stored times forward, which is the same for the scripts as a clock that is behind. */
   async function failOver(): Promise<void> {
     const key = breakerKey(endpoint)
-    await redis[0][run](async (commands) => {
+    await redis[0][execute](async (commands) => {
       const fields = Object.entries(await commands.hgetall(key))
       const times = fields.filter(([, value]) => /^\d{13}$/.test(value))
       expect(times.length).toBeGreaterThan(0)
@@ -290,18 +290,18 @@ test('one subscription’s failures do not affect another', async () => {
   expect(await workers[0].health(anEndpoint())).toMatchObject({ state: 'closed' })
 })
 
-test('a look returns the stored subscription with the breaker', async () => {
+test('a read returns the stored subscription with the breaker', async () => {
   const subscription = aSubscription({ id: endpoint.subscriptionId, tenant: endpoint.tenant })
   const subscriptions = createSubscriptionStore(redis[1])
   await subscriptions.create(subscription)
   await open()
-  expect(await workers[0].look(endpoint)).toMatchObject({ subscription, health: { state: 'open' } })
-  expect(await workers[0].look({ ...endpoint, tenant: 'globex' })).toMatchObject({
+  expect(await workers[0].readEndpoint(endpoint)).toMatchObject({ subscription, health: { state: 'open' } })
+  expect(await workers[0].readEndpoint({ ...endpoint, tenant: 'globex' })).toMatchObject({
     subscription: undefined,
     health: { state: 'closed' },
   })
   await subscriptions.remove(endpoint.tenant, endpoint.subscriptionId)
-  expect(await workers[0].look(endpoint)).toMatchObject({ subscription: undefined })
+  expect(await workers[0].readEndpoint(endpoint)).toMatchObject({ subscription: undefined })
 })
 
 describe('results that hung', () => {
@@ -341,7 +341,7 @@ describe('results that hung', () => {
     expect(await workers[1].health(endpoint)).toMatchObject({ state: 'closed', consecutiveFailures: 0, recentHangs: 1 })
     await record('.')
     expect(await workers[1].health(endpoint)).toMatchObject({ recentHangs: 0 })
-    expect(await redis[0][run]((commands) => commands.exists(breakerKey(endpoint)))).toBe(0)
+    expect(await redis[0][execute]((commands) => commands.exists(breakerKey(endpoint)))).toBe(0)
   })
 
   test('count anew after the cool-down, but one stays known; a probe that fails begins another', async () => {

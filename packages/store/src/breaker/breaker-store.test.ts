@@ -1,6 +1,6 @@
 import { newSubscriptionId } from '@switchhook/contracts'
 import type { Commands } from '../redis/commands.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { execute, type Redis } from '../redis/redis.ts'
 import { createBreakerReader } from './breaker-store.ts'
 
 /** A Redis in which every endpoint works. It notes the number of endpoints of each call. */
@@ -12,9 +12,9 @@ function redisOf({ isCluster }: { isCluster: boolean }) {
       return [parts.map(() => ['closed', 0, '0', '', 0, '', 0])]
     },
   } as unknown as Commands
-  const redis: Pick<Redis, typeof run | 'mayMixTags'> = {
+  const redis: Pick<Redis, typeof execute | 'mayMixTags'> = {
     mayMixTags: () => !isCluster,
-    [run]: (action) => action(commands),
+    [execute]: (action) => action(commands),
   }
   return { calls, reader: createBreakerReader(redis as Redis) }
 }
@@ -25,6 +25,6 @@ test.each([
 ] as const)('endpoints that are looked at in one tick %s', async (_what, isCluster, expected) => {
   const { calls, reader } = redisOf({ isCluster })
   const endpoints = ['acme', 'globex', 'acme'].map((tenant) => ({ tenant, subscriptionId: newSubscriptionId() }))
-  await Promise.all(endpoints.map((endpoint) => reader.look(endpoint)))
+  await Promise.all(endpoints.map((endpoint) => reader.readEndpoint(endpoint)))
   expect(calls).toEqual(expected)
 })

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Attempt } from '@switchhook/contracts'
 import { oncePerTick } from '@switchhook/runtime'
 import { breakerKey, coolDownsKey, type Endpoint, listeningKey, rejectedKey, subscriptionsKey } from '../keys.ts'
-import { type Redis, RedisRefusal, run, runScript } from '../redis/redis.ts'
+import { execute, type Redis, RedisRefusal, runScript } from '../redis/redis.ts'
 import type { ScriptReplies } from '../redis/scripts.ts'
 import { parseSubscription } from '../subscriptions/subscription-index.ts'
 
@@ -11,7 +11,7 @@ import { parseSubscription } from '../subscriptions/subscription-index.ts'
  *
  *               Nth failure in a row,             cool-down over
  *               N of the last 2 N hung,           (nothing is written)
- *               or a pause asked for
+ *               or a Retry-After
  *               (record-failure)
  *     closed ───────────────────────────▶ open ───────────────────────▶ probing
  *       ▲                                   ▲                            │   │
@@ -30,7 +30,7 @@ import { parseSubscription } from '../subscriptions/subscription-index.ts'
  * probe        claim-probe              the probe's claim; a new cool-down removes it, and so does give-up-probe
  * probedAt     claim-probe              start of the probe's lease
  * probeUntil   claim-probe              end of the probe's lease; then another worker may claim it
- * paused       record-failure           present if the endpoint asked for this cool-down
+ * paused       record-failure           present if a Retry-After alone began this cool-down
  * opening      record-failure, once     the cool-down at the Nth failure: start, failures, end, last result
  * told         mark-reported            start of this outage, once its notice was published
  * recoveredAt  record-outage-end        first answer after the outage; a failed probe removes it
@@ -41,15 +41,14 @@ import { parseSubscription } from '../subscriptions/subscription-index.ts'
  * neither ever lasts longer than its length from then on.
  *
  * Times are in ms since 1970. The scripts are in `lua/breaker` and `lua/redis`. `record-answer` deletes the hash except for
- * `recent`, unless a cool-down runs that the endpoint asked for. Without an answer, the hash expires one cool-down and a day after the last failure;
- * that of an outage after 30 days.
- * A lost hash means closed: at worst an extra attempt.
+ * `recent`, unless a cool-down of a `Retry-After` runs. Without an answer, the hash expires one cool-down and a day after
+ * the last failure; that of an outage after 30 days. A lost hash means closed: at worst an extra attempt.
  */
 
 export type AttemptResult = Pick<Attempt, 'outcome' | 'status'>
 
-/** `pauseMs`: the endpoint asks not to be contacted for this long. `hung`: the POST took long before it failed. */
-type FailedResult = AttemptResult & { readonly pauseMs?: number | undefined; readonly hung?: boolean }
+/** `retryAfterMs`: of the endpoint, see `Outcome`. `hung`: the POST took long before it failed. */
+type FailedResult = AttemptResult & { readonly retryAfterMs?: number | undefined; readonly hung?: boolean }
 
 /** The state of the breaker: contact the endpoint normally, not at all, or with one probe. */
 export interface EndpointHealth {
@@ -87,7 +86,7 @@ export function createBreakerStore(redis: Redis, options: { readonly failures: n
     /** Gives a claim back whose POST was not made, so that the next delivery can be the probe. */
     giveUpProbe: (endpoint: Endpoint, probe: string): Promise<void> =>
       runScript(redis, 'breaker/give-up-probe', [breakerKey(endpoint)], [probe]),
-    /** Counts a transient failure. Resolves to whether it starts a cool-down; one that asks for a pause always does. */
+    /** Counts a transient failure. Resolves to whether it starts a cool-down; one with a `Retry-After` always does. */
     async recordFailure(
       endpoint: Endpoint,
       probe: string | undefined,
@@ -96,11 +95,11 @@ export function createBreakerStore(redis: Redis, options: { readonly failures: n
       const keys = [breakerKey(endpoint), coolDownsKey(endpoint)]
       const breaker = [failures, cooldownMs, probe ?? '', cooldownMs + REMEMBERED_MS]
       const hung = result.hung === true ? 'h' : '.'
-      const args = [...breaker, resultToText(result), KEPT_PERIODS, HISTORY_MS, result.pauseMs ?? 0, hung]
+      const args = [...breaker, resultToText(result), KEPT_PERIODS, HISTORY_MS, result.retryAfterMs ?? 0, hung]
       const opened = await runScript(redis, 'breaker/record-failure', keys, args)
       return opened === 1
     },
-    /** Resets the count, because the endpoint works, and closes the breaker unless the endpoint asked for a pause. */
+    /** Resets the count, because the endpoint works, and closes the breaker unless its cool-down comes from a `Retry-After`. */
     recordAnswer: (endpoint: Endpoint): Promise<void> =>
       runScript(redis, 'breaker/record-answer', [breakerKey(endpoint)], [2 * failures, cooldownMs + REMEMBERED_MS]),
   }
@@ -119,7 +118,7 @@ export function createBreakerReader(redis: Redis) {
       const keys = [breakerKey(endpoint), subscriptionsKey(tenant), listeningKey(tenant), rejectedKey(endpoint)]
       return { keys, args: [asked] }
     })
-    const replies = await redis[run]((commands) => commands.runParts('breaker/read-endpoints', parts))
+    const replies = await redis[execute]((commands) => commands.runParts('breaker/read-endpoints', parts))
     return replies.flat()
   }
 
@@ -159,7 +158,7 @@ export function createBreakerReader(redis: Redis) {
      * @returns `rejected`: the recorded rejections, as stored (`RejectionStore`); '' for none. Undefined: the subscription does
      *   not recover them.
      */
-    async look(endpoint: Endpoint) {
+    async readEndpoint(endpoint: Endpoint) {
       const { health, subscription: stored, isListened, rejected } = await read(endpoint, endpoint.subscriptionId)
       const subscription = stored === '' ? undefined : parseSubscription(stored)
       return { health, isListened, subscription, rejected: subscription?.recoverRejected && rejected }

@@ -1,5 +1,5 @@
 import { contactKey, type Endpoint } from '../keys.ts'
-import { type Redis, run, runScript } from '../redis/redis.ts'
+import { execute, type Redis, runScript } from '../redis/redis.ts'
 import { type AttemptResult, resultFromText, resultToText } from './breaker-store.ts'
 
 /** When an endpoint last acknowledged a delivery and when an attempt last failed, in ms since 1970. */
@@ -24,7 +24,7 @@ export const createContactStore = (redis: Redis) => ({
     await runScript(redis, 'breaker/record-contact', [contactKey(endpoint)], args)
   },
   async find(endpoint: Endpoint) {
-    const [successAt, failureAt, failure, failingSince] = await redis[run]((commands) =>
+    const [successAt, failureAt, failure, failingSince] = await redis[execute]((commands) =>
       commands.hmget(contactKey(endpoint), 'successAt', 'failureAt', 'failure', 'failingSince'),
     )
     return {

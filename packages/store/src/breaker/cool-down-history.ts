@@ -1,6 +1,6 @@
 import { coolDownsKey, type Endpoint } from '../keys.ts'
 import { scoredEntries } from '../paging.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { execute, type Redis } from '../redis/redis.ts'
 
 /** When an endpoint was not contacted. Cool-downs that follow each other, because their probes failed, are one period. */
 export interface CoolDownPeriod {
@@ -17,7 +17,7 @@ export const createCoolDownHistory = (redis: Redis) => ({
     endpoint: Endpoint,
     { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
   ): Promise<readonly CoolDownPeriod[]> {
-    const stored = await redis[run]((commands) =>
+    const stored = await redis[execute]((commands) =>
       commands.zrangebyscore(coolDownsKey(endpoint), `(${fromMs}`, '+inf', 'WITHSCORES'),
     )
     return scoredEntries(stored)

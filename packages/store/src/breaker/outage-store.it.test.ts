@@ -1,7 +1,7 @@
 import { newSubscriptionId } from '@switchhook/contracts'
 import { eventually, useRedis } from '@switchhook/testkit'
 import { breakerKey, type Endpoint } from '../keys.ts'
-import { openRedis, type Redis, run } from '../redis/redis.ts'
+import { execute, openRedis, type Redis } from '../redis/redis.ts'
 import { type BreakerStore, createBreakerStore } from './breaker-store.ts'
 import { createContactStore } from './contact-store.ts'
 import { createOutageStore, type Outage, type OutageStore } from './outage-store.ts'
@@ -33,7 +33,7 @@ async function open(): Promise<void> {
 
 test('an outage is remembered for 30 days, in which the workers or the traffic of the endpoint may pause', async () => {
   await breaker.recordFailure(endpoint, undefined, timeout)
-  const keptMs = (): Promise<number> => redis[run]((commands) => commands.pttl(breakerKey(endpoint)))
+  const keptMs = (): Promise<number> => redis[execute]((commands) => commands.pttl(breakerKey(endpoint)))
   expect(await keptMs()).toBeLessThanOrEqual(DAY_MS + COOLDOWN_MS)
   expect(await breaker.recordFailure(endpoint, undefined, answered503)).toBe(true)
   expect(await keptMs()).toBeGreaterThan(29 * DAY_MS)
@@ -82,7 +82,7 @@ describe('an outage', () => {
     expect(await outages.recordEnd(endpoint)).toBeUndefined()
     const recoveredAtMs = (recovery?.recoveredAtMs ?? 0) - 10_000
     const key = breakerKey(endpoint)
-    await redis[run]((commands) => commands.hset(key, 'recoveredAt', String(recoveredAtMs)))
+    await redis[execute]((commands) => commands.hset(key, 'recoveredAt', String(recoveredAtMs)))
     expect(await outages.recordEnd(endpoint)).toEqual({ ...recovery, recoveredAtMs })
     await breaker.recordAnswer(endpoint)
     expect(await outages.recordEnd(endpoint)).toBeUndefined()
@@ -106,7 +106,7 @@ describe('an outage', () => {
 
   test('whose start was not stored is reported when its next probe fails', async () => {
     const key = breakerKey(endpoint)
-    await redis[run]((commands) => commands.hset(key, 'failures', '5', 'openedAt', '1', 'openUntil', '2'))
+    await redis[execute]((commands) => commands.hset(key, 'failures', '5', 'openedAt', '1', 'openUntil', '2'))
     expect(await breaker.recordFailure(endpoint, await probe(), timeout)).toBe(true)
     expect(await outages.unreported(endpoint)).toMatchObject({ failures: 6 })
   })

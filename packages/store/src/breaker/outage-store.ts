@@ -1,5 +1,5 @@
 import { breakerKey, type Endpoint } from '../keys.ts'
-import { type Redis, run, runScript } from '../redis/redis.ts'
+import { execute, type Redis, runScript } from '../redis/redis.ts'
 import { resultFromText } from './breaker-store.ts'
 
 /** The start of an endpoint's outage. It stays the same until the breaker closes. Times in ms since 1970. */
@@ -11,7 +11,7 @@ export type OutageStore = ReturnType<typeof createOutageStore>
 export const createOutageStore = (redis: Redis) => ({
   /** Undefined: no outage, or already reported. */
   async unreported(endpoint: Endpoint): Promise<Outage | undefined> {
-    const [opening, told] = await redis[run]((commands) => commands.hmget(breakerKey(endpoint), 'opening', 'told'))
+    const [opening, told] = await redis[execute]((commands) => commands.hmget(breakerKey(endpoint), 'opening', 'told'))
     if (opening == null) return undefined
     const outage = parseOpening(opening)
     return told === String(outage.sinceMs) ? undefined : outage

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { parseRecoveryId, type RecoveryId } from '@switchhook/contracts'
 import { type Endpoint, rejectedKey } from '../keys.ts'
-import { type Redis, run, runScript } from '../redis/redis.ts'
+import { execute, type Redis, runScript } from '../redis/redis.ts'
 
 /** The rejected deliveries of an endpoint that the next 2xx makes a recovery send again. */
 export interface Rejections {
@@ -26,7 +26,7 @@ export const createRejectionStore = (redis: Redis) => ({
     await runScript(redis, 'breaker/record-rejection', [rejectedKey(endpoint)], args)
   },
   async find(endpoint: Endpoint): Promise<Rejections | undefined> {
-    const stored = await redis[run]((commands) => commands.get(rejectedKey(endpoint)))
+    const stored = await redis[execute]((commands) => commands.get(rejectedKey(endpoint)))
     if (stored === null) return undefined
     const [since, recoveryId = ''] = stored.split(' ')
     return { sinceMs: Number(since), recoveryId: parseRecoveryId(recoveryId), stored }
@@ -36,6 +36,6 @@ export const createRejectionStore = (redis: Redis) => ({
     runScript(redis, 'redis/delete-if-equal', [rejectedKey(endpoint)], [stored]),
   /** Removes them, whatever they are. */
   async forget(endpoint: Endpoint): Promise<void> {
-    await redis[run]((commands) => commands.del(rejectedKey(endpoint)))
+    await redis[execute]((commands) => commands.del(rejectedKey(endpoint)))
   },
 })

@@ -1,7 +1,7 @@
 import { DELIVERY_STATES, factsOfState } from '@switchhook/contracts'
 import { eventually } from '@switchhook/testkit'
 import { bodyKey, logKey, recordKey, senderKey } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { execute, type Redis } from '../redis/redis.ts'
 import type { DeliveryArchive } from './delivery-archive.ts'
 import { ledgerOf, recordText, viewOf } from './delivery-record.ts'
 import type { DeliveryStore } from './delivery-store.ts'
@@ -149,10 +149,10 @@ describe('redelivery', () => {
     const delivery = deliveryOf()
     await store.park(delivery, refused(delivery), 'rejected')
     const begun = await store.beginRedelivery(delivery.deliveryId, { sender: 'dead' })
-    const leftMs = await redis[run]((commands) => commands.pttl(senderKey(delivery.deliveryId)))
+    const leftMs = await redis[execute]((commands) => commands.pttl(senderKey(delivery.deliveryId)))
     expect(leftMs).toBeGreaterThan(10_000)
     expect(leftMs).toBeLessThanOrEqual(15_000)
-    await redis[run]((commands) => commands.pexpire(senderKey(delivery.deliveryId), 1))
+    await redis[execute]((commands) => commands.pexpire(senderKey(delivery.deliveryId), 1))
     await eventually(async () => {
       expect(await store.beginRedelivery(delivery.deliveryId, { sender: 'another' })).toEqual(begun)
     })
@@ -218,7 +218,7 @@ describe('redelivery', () => {
       const delivery = deliveryOf()
       const { deliveryId } = delivery
       const view = viewOf(delivery, null, { state })
-      await redis[run]((commands) => commands.set(recordKey(deliveryId), recordText(ledgerOf(view), view)))
+      await redis[execute]((commands) => commands.set(recordKey(deliveryId), recordText(ledgerOf(view), view)))
       const sendable = { which: 'any', body: Buffer.from('{}') } as const
       const { kind } = await store.beginRedelivery(deliveryId, { sender: 'a' }, sendable)
       expect(kind).toBe(factsOfState(state).next === 'due' ? 'not-parked' : 'begun')
@@ -233,15 +233,15 @@ describe('redelivery', () => {
     expect(await store.beginRedelivery(settled.deliveryId, { sender: 'a' })).toEqual({ kind: 'not-parked' })
     const bodiless = deliveryOf()
     await store.park(bodiless, refused(bodiless), 'rejected')
-    await redis[run]((commands) => commands.del(bodyKey(bodiless.deliveryId)))
+    await redis[execute]((commands) => commands.del(bodyKey(bodiless.deliveryId)))
     expect(await store.beginRedelivery(bodiless.deliveryId, { sender: 'a' })).toEqual({ kind: 'without-body' })
   })
 })
 
 test('a delivery that is listed keeps the lifetime of its list; a new list expires after days', async () => {
   const [one, two] = [deliveryOf(), deliveryOf()]
-  await redis[run]((commands) => commands.zadd(logKey(one.subscriptionId), 1, 'older'))
-  await redis[run]((commands) => commands.pexpire(logKey(one.subscriptionId), HOUR_MS))
+  await redis[execute]((commands) => commands.zadd(logKey(one.subscriptionId), 1, 'older'))
+  await redis[execute]((commands) => commands.pexpire(logKey(one.subscriptionId), HOUR_MS))
   for (const delivery of [one, two]) await store.list(delivery)
   expect(await fixture.ttlOf(logKey(one.subscriptionId))).toBeLessThanOrEqual(HOUR_MS)
   const ttlMs = await fixture.ttlOf(logKey(two.subscriptionId))

@@ -1,6 +1,6 @@
 import type { Delivery, DeliveryId } from '@switchhook/contracts'
 import { bodyKey, logKey, recordKey, redeliveryKey, senderKey } from '../keys.ts'
-import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
+import { execute, pipeline, type Redis, runScript } from '../redis/redis.ts'
 import { type DeliveryRecord, ledgerOf, parseRecord, recordText, viewJson, viewOf } from './delivery-record.ts'
 import { createParkedIndex } from './parked-list.ts'
 
@@ -55,7 +55,7 @@ export function createDeliveryArchive(redis: Redis) {
      */
     async announce(delivery: Delivery): Promise<void> {
       const record = withoutAttempt(delivery, 'pending')
-      await redis[run]((commands) => commands.set(recordKey(delivery.deliveryId), record, 'PX', ANNOUNCED_MS, 'NX'))
+      await redis[execute]((commands) => commands.set(recordKey(delivery.deliveryId), record, 'PX', ANNOUNCED_MS, 'NX'))
     },
     async find(deliveryId: DeliveryId): Promise<DeliveryRecord | undefined> {
       const [stored, body] = await pipeline(redis, (commands) => [
@@ -88,7 +88,7 @@ export function createDeliveryArchive(redis: Redis) {
       if (stored === '') return { kind: 'not-parked' }
       if (stored === 'busy' || stored === 'without-body') return { kind: stored }
       const begun = parseRecord(stored ?? '')
-      const body = sendable?.body ?? (await redis[run]((commands) => commands.getBuffer(bodyKey(deliveryId))))
+      const body = sendable?.body ?? (await redis[execute]((commands) => commands.getBuffer(bodyKey(deliveryId))))
       if (begun === undefined) return { kind: 'unknown' }
       if (body === null) return { kind: 'without-body' }
       const due = { slot: 0, state: 'pending', parkedReason: null, parkedAt: null, nextAttemptAt: null } as const
@@ -102,7 +102,7 @@ export function createDeliveryArchive(redis: Redis) {
     /** The run that an earlier call of the same request began from; undefined: none has begun one. */
     async begunFrom(deliveryId: DeliveryId, requestId: string): Promise<number | undefined> {
       const key = redeliveryKey(deliveryId, requestId)
-      const noted = await redis[run]((commands) => commands.getex(key, 'PX', REDELIVERY_NOTED_MS))
+      const noted = await redis[execute]((commands) => commands.getex(key, 'PX', REDELIVERY_NOTED_MS))
       return noted === null ? undefined : Number(noted)
     },
     /**

@@ -46,7 +46,7 @@ const ENDED = [ALWAYS, UNLESS, UNLESS, UNLESS]
 /** The last column has one entry for each of `LEDGER_STATES`. */
 test.each<[string, Partial<Ledger>, readonly string[]]>([
   ['names it', {}, [NEVER, NEVER, NEVER, ...ENDED]],
-  ['names another copy of it', { next: { token: 'b', postponed: 0 } }, [UNLESS, UNLESS, UNLESS, ...ENDED]],
+  ['names another duplicate of it', { next: { token: 'b', postponed: 0 } }, [UNLESS, UNLESS, UNLESS, ...ENDED]],
   ['has its slot', { settledSlot: 2 }, [UNLESS, UNLESS, UNLESS, ...ENDED]],
   ['has more attempts', { settledSlot: 0, attempt: 3 }, [UNLESS, UNLESS, UNLESS, ...ENDED]],
   [
@@ -76,7 +76,7 @@ test.each<[string, Partial<Ledger>, { readonly [Field in keyof Message]?: Messag
   ],
   ['a slot that was postponed since', { next: { token: 'a', postponed: 1 } }, { token: 'b' }, true],
   ['the postponed message that it names', { next: { token: 'a', postponed: 1 } }, { postponed: 1 }, false],
-  ['a copy of it', { next: { token: 'a', postponed: 1 } }, { postponed: 1, token: 'b' }, true],
+  ['a duplicate of it', { next: { token: 'a', postponed: 1 } }, { postponed: 1, token: 'b' }, true],
   ['a postponement that it lacks', { next: { token: 'a', postponed: 1 } }, { postponed: 2, token: 'b' }, false],
   [
     'the first message, postponed since',

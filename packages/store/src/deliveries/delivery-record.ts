@@ -75,13 +75,13 @@ export type MessageIdentity = Pick<Delivery, 'deliveryId' | 'run' | 'slot' | 'at
  * | --- | --- |
  * | is of another run | if that run is the later one |
  * | is acknowledged | yes |
- * | is not, but this message is now | no: an acknowledgement counts whichever copy gets it, so that nothing is sent again |
+ * | is not, but this message is now | no: an acknowledgement counts whichever duplicate gets it, so that nothing is sent again |
  * | is parked | yes |
- * | counts another number of attempts | if it counts more: of two copies, the one with more attempts goes on |
+ * | counts another number of attempts | if it counts more: of two duplicates, the one with more attempts goes on |
  * | is withdrawn or expired | yes |
  * | names no message of this slot | if it has settled this slot; a ledger that lags behind settles nothing |
  * | names one with another number of postponements | if that is the larger number |
- * | names one with the same number | if it is another one: of two copies, the first that was settled has named it |
+ * | names one with the same number | if it is another one: of two duplicates, the first that was settled has named it |
  *
  * A ledger counts fewer attempts than a message, or lags behind it, if a worker died after its retry was confirmed and before it
  * settled the slot, or if Redis was restored to an older state. The original message then returns without the attempt. It can
@@ -108,7 +108,7 @@ export function isSettledBy(
 }
 
 /**
- * The ledger line that a message finds if no copy of it was settled. `isSettledBy` is then false.
+ * The ledger line that a message finds if no duplicate of it was settled. `isSettledBy` is then false.
  *
  * | the message | the line |
  * | --- | --- |

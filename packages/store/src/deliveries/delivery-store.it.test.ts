@@ -2,7 +2,7 @@ import { type Delivery, newToken, Unavailable } from '@switchhook/contracts'
 import { checkInLots } from '@switchhook/testkit'
 import fc from 'fast-check'
 import { bodyKey, ledgerKey, parkedKey, recordKey } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { execute, type Redis } from '../redis/redis.ts'
 import type { DeliveryArchive } from './delivery-archive.ts'
 import { isSettledBy, parseLedger, parseRecord } from './delivery-record.ts'
 import { createDeliveryStore, type DeliveryStore } from './delivery-store.ts'
@@ -124,7 +124,7 @@ describe('the ledger', () => {
     await store.park(later, refused(later), 'rejected')
     const found = await store.find(delivery.deliveryId)
     expect(found).toMatchObject({ state: 'acknowledged', attempts: [delivered(delivery)] })
-    expect(await redis[run]((commands) => commands.zcard(parkedKey(delivery.subscriptionId)))).toBe(0)
+    expect(await redis[execute]((commands) => commands.zcard(parkedKey(delivery.subscriptionId)))).toBe(0)
   })
 
   test('of two workers with the same slot, the one with a 2xx wins over the one that parked', async () => {
@@ -137,7 +137,7 @@ describe('the ledger', () => {
       parkedAt: null,
       attempts: [failed(last), delivered(last)],
     })
-    expect(await redis[run]((commands) => commands.zcard(parkedKey(last.subscriptionId)))).toBe(0)
+    expect(await redis[execute]((commands) => commands.zcard(parkedKey(last.subscriptionId)))).toBe(0)
     expect(await store.beginRedelivery(last.deliveryId, { sender: 'a' })).toEqual({ kind: 'not-parked' })
     for (const key of [recordKey, bodyKey]) {
       const ttl = await fixture.ttlOf(key(last.deliveryId))
@@ -174,14 +174,14 @@ describe('the ledger', () => {
   test('a malformed record is an error, not an unknown delivery', async () => {
     const delivery = deliveryOf()
     const key = recordKey(delivery.deliveryId)
-    await redis[run]((commands) => commands.set(key, 'gibberish'))
+    await redis[execute]((commands) => commands.set(key, 'gibberish'))
     await expect(store.isSettled(delivery)).rejects.toThrow(`${key} holds no record`)
     const settling = store.settle(delivery, delivered(delivery), acknowledged)
     await expect(settling).rejects.toThrow(`${key} holds no record of a delivery`)
     await expect(settling).rejects.not.toBeInstanceOf(Unavailable)
   })
 
-  test('of two copies that failed, the ledger names the retry of the first that was settled', async () => {
+  test('of two duplicates that failed, the ledger names the retry of the first that was settled', async () => {
     const delivery = deliveryOf()
     const counted = (message: Delivery): Delivery => ({ ...message, attempt: message.attempt + 1 })
     await store.settle(counted(delivery), failed(delivery), waitingAfter(delivery))
@@ -199,12 +199,12 @@ describe('the ledger', () => {
     )
     expect(await store.isSettled({ ...retry, token: 'a' })).toBe(true)
     expect(await store.isSettled({ ...nextOf(retry), token: 'c' })).toBe(false)
-    // An acknowledgement counts, whichever copy gets it.
+    // An acknowledgement counts, whichever duplicate gets it.
     await store.settle(counted({ ...retry, token: 'b' }), delivered(retry), acknowledged)
     expect(await store.find(delivery.deliveryId)).toMatchObject({ state: 'acknowledged', attempt: 2 })
   })
 
-  test('of two copies that were postponed, the ledger names one, and every earlier message is settled', async () => {
+  test('of two duplicates that were postponed, the ledger names one, and every earlier message is settled', async () => {
     const last = deliveryOf({ slot: 1, attempt: 1, token: 'a' })
     const postponed = (token: string, times: number) => ({ ...last, token, postponed: times })
     await store.settle(last, null, waitingAfter(last, { token: 'b', postponed: 1 }))
@@ -243,7 +243,7 @@ describe('the ledger', () => {
     })
     await checkInLots(fc.array(anyMessage, { minLength: 2, maxLength: 8 }), 300, async (messages) => {
       const delivery = deliveryOf()
-      const read = async () => (await redis[run]((commands) => commands.get(recordKey(delivery.deliveryId)))) ?? ''
+      const read = async () => (await redis[execute]((commands) => commands.get(recordKey(delivery.deliveryId)))) ?? ''
       for (const { token, isMade, isPostponed, end, next: nextToken, ...over } of messages) {
         const message = { ...delivery, ...over, ...(token !== undefined && { token }) }
         const made = isMade ? failed(message) : null
@@ -354,7 +354,7 @@ describe('the record', () => {
     const delivery = deliveryOf({ slot: 7, token: 'a' })
     const key = recordKey(delivery.deliveryId)
     await store.settle(delivery, null, waitingAfter(delivery, { token: 'b', postponed: 1 }))
-    await redis[run]((commands) => commands.pexpire(key, 60_000))
+    await redis[execute]((commands) => commands.pexpire(key, 60_000))
     await store.settle(
       { ...delivery, token: 'b', postponed: 1 },
       null,
@@ -369,24 +369,27 @@ describe('the record', () => {
       createDeliveryStore(redis, { ...kept, scheduleOf: () => ({ waitsMs, cooldownMs }) })
     const keptApartMs = (delivery: Delivery) => fixture.ttlOf(ledgerKey(delivery.deliveryId))
     const MAX_MS = 6 * HOUR_MS + HOUR_MS - 5_000
-    const expire = (delivery: Delivery) => redis[run]((commands) => commands.del(recordKey(delivery.deliveryId)))
+    const expire = (delivery: Delivery) => redis[execute]((commands) => commands.del(recordKey(delivery.deliveryId)))
 
     test.each([
       ['acknowledged', (delivery: Delivery) => open().settle(delivery, delivered(delivery), acknowledged)],
       ['withdrawn', (delivery: Delivery) => open().settle(delivery, null, { state: 'withdrawn' })],
       ['expired', (delivery: Delivery) => open().settle(delivery, null, { state: 'expired' })],
       ['parked', (delivery: Delivery) => open().park(delivery, refused(delivery), 'rejected')],
-    ] as const)('%s: outlives every copy that can still wait, although the record does not', async (_state, end) => {
-      for (const slot of [1, 2, 7]) {
-        const delivery = deliveryOf({ slot, token: 'a' })
-        await end(delivery)
-        expect(await fixture.ttlOf(recordKey(delivery.deliveryId))).toBeLessThanOrEqual(60_000)
-        expect(await keptApartMs(delivery)).toBeGreaterThan(MAX_MS)
-        await expire(delivery)
-        expect(await open().isSettled({ ...nextOf(delivery), attempt: 0, token: 'b' })).toBe(true)
-        expect(await open().isSettled({ ...delivery, run: 2, slot: 0 })).toBe(false)
-      }
-    })
+    ] as const)(
+      '%s: outlives every duplicate that can still wait, although the record does not',
+      async (_state, end) => {
+        for (const slot of [1, 2, 7]) {
+          const delivery = deliveryOf({ slot, token: 'a' })
+          await end(delivery)
+          expect(await fixture.ttlOf(recordKey(delivery.deliveryId))).toBeLessThanOrEqual(60_000)
+          expect(await keptApartMs(delivery)).toBeGreaterThan(MAX_MS)
+          await expire(delivery)
+          expect(await open().isSettled({ ...nextOf(delivery), attempt: 0, token: 'b' })).toBe(true)
+          expect(await open().isSettled({ ...delivery, run: 2, slot: 0 })).toBe(false)
+        }
+      },
+    )
 
     test.each([
       [1, [6 * HOUR_MS, 1_000], 0],
@@ -394,9 +397,9 @@ describe('the record', () => {
       [2, [1_000, 6 * HOUR_MS], 0],
       [2, [1_000], 6 * HOUR_MS],
     ])(
-      'outlives the copies of the first message of run %i, which have no token: %j, %i',
-      async (ofRun, ...schedule) => {
-        const delivery = deliveryOf({ run: ofRun })
+      'outlives the duplicates of the first message of run %i, which have no token: %j, %i',
+      async (run, ...schedule) => {
+        const delivery = deliveryOf({ run })
         const store = open(...schedule)
         await store.settle(delivery, delivered(delivery), acknowledged)
         expect(await keptApartMs(delivery)).toBeGreaterThan(MAX_MS)
@@ -406,7 +409,7 @@ describe('the record', () => {
       },
     )
 
-    test('is not kept apart where the record outlives every copy', async () => {
+    test('is not kept apart where the record outlives every duplicate', async () => {
       const delivery = deliveryOf()
       await open().settle(delivery, delivered(delivery), acknowledged)
       expect(await keptApartMs(delivery)).toBe(-2)
@@ -426,7 +429,7 @@ describe('the record', () => {
       expect(await open().isSettled({ ...nextOf(delivery), token: 'b' })).toBe(true)
     })
 
-    test('outlives the retry of a copy that has outrun the acknowledged one', async () => {
+    test('outlives the retry of a duplicate that has outrun the acknowledged one', async () => {
       const slow = deliveryOf()
       await open().settle(slow, failed(slow), waitingAfter(slow))
       const quick = { ...nextOf(slow), token: 'a' }
@@ -435,7 +438,7 @@ describe('the record', () => {
       expect(await keptApartMs(slow)).toBeGreaterThan(MAX_MS)
     })
 
-    test('is kept apart where a parked record lasts for less than a copy', async () => {
+    test('is kept apart where a parked record lasts for less than a duplicate', async () => {
       const delivery = deliveryOf({ slot: 3, attempt: 3, token: 'a' })
       const kept = { finishedRetentionMs: 24 * HOUR_MS, parkedRetentionMs: HOUR_MS }
       await open(undefined, undefined, kept).park(delivery, refused(delivery), 'rejected')
@@ -447,10 +450,10 @@ describe('the record', () => {
     const delivery = deliveryOf({ attempt: 2_000 })
     await store.park(delivery, null, 'rejected')
     const earlier = Array.from({ length: 2_000 }, (_, i) => JSON.stringify({ ...refused(delivery), attempt: i + 1 }))
-    await redis[run]((commands) => commands.append(recordKey(delivery.deliveryId), `\n${earlier.join('\n')}`))
+    await redis[execute]((commands) => commands.append(recordKey(delivery.deliveryId), `\n${earlier.join('\n')}`))
     const again = await fixture.sendAgain(delivery)
     await store.settle(again, failed(again), waitingAfter(again))
-    const length = await redis[run]((commands) => commands.strlen(recordKey(delivery.deliveryId)))
+    const length = await redis[execute]((commands) => commands.strlen(recordKey(delivery.deliveryId)))
     expect(length).toBeLessThan(17_400)
     const attempts = (await store.find(delivery.deliveryId))?.attempts ?? []
     expect(attempts.length).toBeGreaterThan(110)

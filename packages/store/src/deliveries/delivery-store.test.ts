@@ -1,5 +1,5 @@
 import type { Commands } from '../redis/commands.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { execute, type Redis } from '../redis/redis.ts'
 import { createDeliveryStore } from './delivery-store.ts'
 import { acknowledged, delivered, deliveryOf, retention } from './testing/deliveries.ts'
 
@@ -28,9 +28,9 @@ function redisOf({ isCluster, away = 'none' }: { isCluster: boolean; away?: stri
         [[]],
       ),
   } as unknown as Commands
-  const redis: Pick<Redis, typeof run | 'mayMixTags'> = {
+  const redis: Pick<Redis, typeof execute | 'mayMixTags'> = {
     mayMixTags: () => !isCluster,
-    [run]: (action) => action(commands),
+    [execute]: (action) => action(commands),
   }
   return { sent, store: createDeliveryStore(redis as Redis, retention) }
 }
@@ -46,7 +46,7 @@ describe('the deliveries of one tick', () => {
     expect(sent).toEqual(['getEach of 3', 'runParts of 3'])
   })
 
-  test('share a write also if their answers arrive in several ticks of one turn of the event loop', async () => {
+  test('share a write also if their answers arrive in several ticks of one iteration of the event loop', async () => {
     const { sent, store } = redisOf({ isCluster: false })
     const [first, second] = [deliveryOf(), deliveryOf()]
     const settled = store.settle(first, delivered(first), acknowledged)

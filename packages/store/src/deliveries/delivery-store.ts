@@ -1,7 +1,7 @@
 import type { Attempt, Delivery, ParkedCause, ParkedReason } from '@switchhook/contracts'
 import { oneAtATime } from '@switchhook/runtime'
 import { type Endpoint, heldMessageKey } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { execute, type Redis } from '../redis/redis.ts'
 import { type MessageIdentity, viewOf } from './delivery-record.ts'
 import { createHeldList, type HeldExcess } from './held-list.ts'
 import { heldMessageOf, parseHeldMessage } from './held-message.ts'
@@ -23,7 +23,7 @@ const UNLIMITED: ParkedLimits = { perSubscription: 1_000_000_000, perTenant: 1_0
  * `already`: the slot was settled before, so its ledger and record were not written. The list of parked deliveries may have been
  * cut. `excess`: what has to be parked, because this one is held, too.
  */
-interface Settled {
+interface SettleResult {
   readonly kind: 'written' | 'already'
   readonly excess?: readonly HeldExcess[]
 }
@@ -51,7 +51,7 @@ export function createDeliveryStore(
     delivery: Delivery,
     attempt: Attempt | null,
     { slot, next, dueInMs, visitInMs }: Extract<Settlement, { state: 'held' }>,
-  ): Promise<Settled> {
+  ): Promise<SettleResult> {
     const { postponed: _, ...rest } = delivery
     // Redis' clock decides when it is due.
     const dueAtMs = Math.floor(await redis.nowMs()) + dueInMs
@@ -75,7 +75,7 @@ export function createDeliveryStore(
     attempt: Attempt | null,
     parkedReason: ParkedReason,
     parkedCause?: ParkedCause,
-  ): Promise<Settled> {
+  ): Promise<SettleResult> {
     // List it first: a crash in between leaves an entry that readers skip, not a parked delivery that is never listed.
     const added = await parkedList.add(delivery)
     const view = viewOf(delivery, attempt, {
@@ -101,7 +101,7 @@ export function createDeliveryStore(
      * @param delivery the consumed delivery, with its own POST counted in `attempt`
      * @param attempt null if no POST was made
      */
-    async settle(delivery: Delivery, attempt: Attempt | null, settlement: Settlement): Promise<Settled> {
+    async settle(delivery: Delivery, attempt: Attempt | null, settlement: Settlement): Promise<SettleResult> {
       if (settlement.state === 'parked') return await park(delivery, attempt, settlement.reason, settlement.cause)
       if (settlement.state === 'held') return await hold(delivery, attempt, settlement)
       const { kind, found } = await ledgers.settle(delivery, attempt, settlement)
@@ -110,7 +110,7 @@ export function createDeliveryStore(
     },
     /** Lists a held delivery again, if a worker died before it was listed. For messages that are settled. */
     async listAgain(message: Pick<MessageIdentity, 'deliveryId'> & Endpoint): Promise<readonly HeldExcess[]> {
-      const stored = await redis[run]((commands) => commands.getBuffer(heldMessageKey(message.deliveryId)))
+      const stored = await redis[execute]((commands) => commands.getBuffer(heldMessageKey(message.deliveryId)))
       if (stored === null) return []
       const { dueAtMs, delivery } = parseHeldMessage(stored)
       return await heldList.add(delivery, { dueAtMs, isKnown: true, visitInMs: () => 0 })

@@ -19,14 +19,14 @@ test.each([
 })
 
 test.each([
-  ['no copy waits for long', [HOUR_MS], 30_000, 0, 0],
-  ['a copy can wait for the half of its retention', [DAY_MS], 30_000, 0, 0],
+  ['no duplicate waits for long', [HOUR_MS], 30_000, 0, 0],
+  ['a duplicate can wait for the half of its retention', [DAY_MS], 30_000, 0, 0],
   ['a later retry waits for longer', [HOUR_MS, 30 * HOUR_MS], 30_000, 0, 31 * HOUR_MS],
   ['the first retry waits for longer', [30 * HOUR_MS, HOUR_MS], 30_000, 31 * HOUR_MS, 31 * HOUR_MS],
   ['a cool-down takes longer', [HOUR_MS], 30 * HOUR_MS, 31 * HOUR_MS, 31 * HOUR_MS],
   ['there is no retry, and a cool-down takes longer', [], 30 * HOUR_MS, 31 * HOUR_MS, 31 * HOUR_MS],
 ])(
-  'if %s, the ledger of a first message outlives its record as long as a copy can',
+  'if %s, the ledger of a first message outlives its record as long as a duplicate can',
   (_, waitsMs, cooldownMs, alone, other) => {
     const lifetimes = scheduled(waitsMs, cooldownMs)
     expect(lifetimes.ledgerMs(deliveryOf(), false)).toBe(alone)

@@ -9,7 +9,7 @@ import {
 } from '@switchhook/contracts'
 import { oncePerTick } from '@switchhook/runtime'
 import { bodyKey, heldMessageKey, ledgerKey, recordKey } from '../keys.ts'
-import { pipeline, type Redis, run, runScript, stringsPerTick } from '../redis/redis.ts'
+import { execute, pipeline, type Redis, runScript, stringsPerTick } from '../redis/redis.ts'
 import {
   attemptLine,
   type Continuation,
@@ -45,7 +45,10 @@ export type Settlement =
     }
   | { readonly state: 'parked'; readonly reason: ParkedReason; readonly cause?: ParkedCause }
 
-/** `already`: nothing was written, because the ledger settles the message: by a copy, or by an earlier call whose reply was lost. */
+/**
+ * `already`: nothing was written, because the ledger settles the message: by a duplicate, or by an earlier call whose reply
+ * was lost.
+ */
 interface Written {
   readonly kind: 'written' | 'already'
   /** The ledger that was replaced, or that settles the message. */
@@ -93,7 +96,7 @@ export function createLedgerStore(redis: Redis, retention: DeliveryRetention) {
 
   /** One command for each key, so that a primary of a cluster that is away fails its own deliveries only. */
   const readOne = (key: string): Promise<string> =>
-    redis[run]((commands) => commands.getrange(key, 0, LEDGER_BYTES - 1))
+    redis[execute]((commands) => commands.getrange(key, 0, LEDGER_BYTES - 1))
 
   /**
    * The records of first messages of first runs, most of which do not exist, in one read for all deliveries of a tick. It
@@ -107,17 +110,17 @@ export function createLedgerStore(redis: Redis, retention: DeliveryRetention) {
   }
   /** Resolves to whether the record was written. Each has its own command, for the same reason. */
   const writeOne = async ({ key, record }: FirstRecord): Promise<boolean> =>
-    (await redis[run]((commands) => commands.set(key, record, 'PX', retention.finishedRetentionMs, 'NX'))) !== null
+    (await redis[execute]((commands) => commands.set(key, record, 'PX', retention.finishedRetentionMs, 'NX'))) !== null
 
   /**
    * The common case, a first attempt that succeeds, at half the cost of the script: writes the record if none exists. The
-   * records of a turn of the event loop share a call, except in a cluster: each answer arrives in a tick of its own. Resolves
-   * to whether the record was written.
+   * records of an iteration of the event loop share a call, except in a cluster: each answer arrives in a tick of its own.
+   * Resolves to whether the record was written.
    */
   const writeFirst = oncePerTick<FirstRecord, boolean>(async (records) => {
     if (records.length === 1 || !redis.mayMixTags()) return records.map(writeOne)
     const parts = records.map(({ key, record }) => ({ keys: [key], args: [record] }))
-    const replies = await redis[run]((commands) =>
+    const replies = await redis[execute]((commands) =>
       commands.runParts('deliveries/write-first-records', parts, [retention.finishedRetentionMs]),
     )
     const present = new Set(replies.flat())
@@ -128,12 +131,12 @@ export function createLedgerStore(redis: Redis, retention: DeliveryRetention) {
     write,
     /** Whether the ledger settles this message (`isSettledBy`). It is then acknowledged without a POST. */
     isSettled: async (message: MessageIdentity): Promise<boolean> => {
-      const { deliveryId, run: ofRun, token } = message
-      // The record of a late copy may have expired. A first message, the usual case, costs one shared read, or one read of
-      // its own in a later run, unless its copies can outlast its record.
+      const { deliveryId, run, token } = message
+      // The record of a late duplicate may have expired. A first message, the usual case, costs one shared read, or one read of
+      // its own in a later run, unless its duplicates can outlast its record.
       const [record, line] =
         token === undefined && lifetimes.ledgerMs(message, false) === 0
-          ? [await (ofRun === 1 ? readFirst : readOne)(recordKey(deliveryId)), null]
+          ? [await (run === 1 ? readFirst : readOne)(recordKey(deliveryId)), null]
           : await pipeline(redis, (commands) => [
               commands.getrange(recordKey(deliveryId), 0, LEDGER_BYTES - 1),
               commands.get(ledgerKey(deliveryId)),
@@ -168,14 +171,14 @@ export interface DeliveryRetention {
   /** Acknowledged, withdrawn and expired deliveries. */
   readonly finishedRetentionMs: number
   readonly parkedRetentionMs: number
-  /** A waiting delivery is kept for longer than its schedule takes. Absent: a copy waits in the broker for a moment. */
+  /** A waiting delivery is kept for longer than its schedule takes. Absent: a duplicate waits in the broker for a moment. */
   readonly scheduleOf?: ScheduleOf
 }
 
 /** Time beyond the schedule, for an outage in which a waiting delivery cannot be consumed. */
 const OUTAGE_SLACK_MS = 7 * 86_400_000
-/** How long after its wait a copy may still arrive, because the broker or the workers were away. */
-const COPY_SLACK_MS = 3_600_000
+/** How long after its wait a duplicate may still arrive, because the broker or the workers were away. */
+const DUPLICATE_SLACK_MS = 3_600_000
 
 /**
  * What of a delivery expires when. Pure. Body and held message expire with the record.
@@ -185,7 +188,7 @@ const COPY_SLACK_MS = 3_600_000
  * | record, `waiting` | all waits of its schedule, and 7 days |
  * | record, `parked` or `held` | `parkedRetentionMs`; from the release by a limit, `finishedRetentionMs` |
  * | record, other states | `finishedRetentionMs` |
- * | ledger of a run that ended, apart from the record | the longest wait of a copy, and an hour; 0 if the record certainly lasts longer |
+ * | ledger of a run that ended, apart from the record | the longest wait of a duplicate, and an hour; 0 if the record certainly lasts longer |
  */
 export function createLifetimes(retention: DeliveryRetention) {
   const { finishedRetentionMs, parkedRetentionMs, scheduleOf = () => ({ waitsMs: [], cooldownMs: 0 }) } = retention
@@ -196,13 +199,16 @@ export function createLifetimes(retention: DeliveryRetention) {
       if (kept === 'schedule') return scheduleOf(message).waitsMs.reduce((sum, waitMs) => sum + waitMs, OUTAGE_SLACK_MS)
       return kept === 'parked' ? parkedRetentionMs : finishedRetentionMs
     },
-    /** @param hasRecord false: if the message is the first one, only copies of it exist, which wait for its first retry at most */
+    /**
+     * @param hasRecord false: if the message is the first one, only duplicates of it exist, which wait for its first retry
+     * at most
+     */
     ledgerMs(message: MessageIdentity, hasRecord: boolean): number {
       const { waitsMs, cooldownMs } = scheduleOf(message)
-      const hasFirstCopiesOnly = !hasRecord && message.run === 1 && message.slot === 0
+      const hasFirstDuplicatesOnly = !hasRecord && message.run === 1 && message.slot === 0
       // A slot is postponed by a cool-down first, later by any wait.
-      const waitMs = Math.max(cooldownMs, ...(hasFirstCopiesOnly ? waitsMs.slice(0, 1) : waitsMs))
-      return waitMs > leastKeptMs / 2 ? waitMs + COPY_SLACK_MS : 0
+      const waitMs = Math.max(cooldownMs, ...(hasFirstDuplicatesOnly ? waitsMs.slice(0, 1) : waitsMs))
+      return waitMs > leastKeptMs / 2 ? waitMs + DUPLICATE_SLACK_MS : 0
     },
   }
 }

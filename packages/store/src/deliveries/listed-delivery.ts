@@ -1,7 +1,7 @@
 import { type DeliveryId, deliveryIdOf } from '@switchhook/contracts'
 import { recordKey } from '../keys.ts'
 import { chunksOf } from '../redis/in-chunks.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { execute, type Redis } from '../redis/redis.ts'
 import { type DeliveryRecord, parseRecord, type StoredRecord } from './delivery-record.ts'
 
 /** Without the body, so that a page of deliveries reads no bodies. */
@@ -18,7 +18,9 @@ export async function readListed<Entry extends { readonly deliveryId: DeliveryId
 ): Promise<(ListedDelivery | undefined)[]> {
   const items: (ListedDelivery | undefined)[] = []
   for (const some of chunksOf(entries, RECORDS_AT_ONCE)) {
-    const stored = await redis[run]((commands) => commands.getEach(some.map(({ deliveryId }) => recordKey(deliveryId))))
+    const stored = await redis[execute]((commands) =>
+      commands.getEach(some.map(({ deliveryId }) => recordKey(deliveryId))),
+    )
     for (const [i, entry] of some.entries()) {
       const found = parseRecord(stored[i] ?? '')
       const isListed = found !== undefined && fits(found, entry)

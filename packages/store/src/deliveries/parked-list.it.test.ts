@@ -1,6 +1,6 @@
 import { type Delivery, newSubscriptionId, type SubscriptionId } from '@switchhook/contracts'
 import { bodyKey, parkedKey, recordKey, totalKey } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { execute, type Redis } from '../redis/redis.ts'
 import type { DeliveryArchive } from './delivery-archive.ts'
 import { createDeliveryStore, type DeliveryStore } from './delivery-store.ts'
 import { createParkedCounter } from './parked-list.ts'
@@ -43,7 +43,7 @@ async function park(worker: DeliveryStore, subscriptionId: SubscriptionId, count
 }
 
 const bodiesOf = (deliveries: readonly Delivery[]): Promise<number[]> =>
-  redis[run]((commands) => Promise.all(deliveries.map(({ deliveryId }) => commands.exists(bodyKey(deliveryId)))))
+  redis[execute]((commands) => Promise.all(deliveries.map(({ deliveryId }) => commands.exists(bodyKey(deliveryId)))))
 const listed = async (id: SubscriptionId): Promise<string[]> =>
   (await fixture.parked(id, { limit: 1_000 })).items.map(({ deliveryId }) => deliveryId).toReversed()
 const idsOf = (deliveries: readonly Delivery[]): string[] => deliveries.map(({ deliveryId }) => deliveryId)
@@ -78,7 +78,7 @@ test('a delivery without its body stays readable, but cannot be redelivered', as
   expect(await store.find(oldest.deliveryId)).toMatchObject({ state: 'parked', run: 1 })
 })
 
-test('a late copy of a dropped delivery still finds it settled', async () => {
+test('a late duplicate of a dropped delivery still finds it settled', async () => {
   const id = newSubscriptionId()
   const [dropped] = (await park(aWorker(1), id, 3)) as [Delivery, Delivery, Delivery]
   expect(await listed(id)).not.toContain(dropped.deliveryId)
@@ -98,7 +98,7 @@ test('several workers that park at the same time keep as many as the limit, rele
 
 test('after a limit was lowered, many deliveries are released in steps of bounded size', async () => {
   const id = newSubscriptionId()
-  await redis[run](async (commands) => {
+  await redis[execute](async (commands) => {
     const entries = Array.from({ length: 2_100 }, (_, i) => [
       (Date.now() - HOUR_MS) * 1_000 + i,
       `${deliveryOf({ subscriptionId: id }).deliveryId}:1`,
@@ -208,6 +208,6 @@ describe('of a tenant over its limit', () => {
     expect(bodies.reduce((sum, count) => sum + count)).toBe(50)
     // A fair share is 7.
     expect(Math.min(...bodies)).toBeGreaterThanOrEqual(5)
-    expect(await redis[run]((commands) => commands.hgetall(totalKey('acme', 'parked')))).toEqual({ sum: '50' })
+    expect(await redis[execute]((commands) => commands.hgetall(totalKey('acme', 'parked')))).toEqual({ sum: '50' })
   })
 })

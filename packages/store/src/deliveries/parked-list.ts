@@ -35,7 +35,7 @@ const PARKING_US = 60_000_000
 
 interface Retention {
   readonly parkedRetentionMs: number
-  /** How long the ledger of a dropped delivery is kept, against late copies of its message. */
+  /** How long the ledger of a dropped delivery is kept, against late duplicates of its message. */
   readonly finishedRetentionMs: number
 }
 

@@ -1,6 +1,6 @@
 import { newSubscriptionId, type SubscriptionId } from '@switchhook/contracts'
 import { bodyKey, parkedKey, recordKey } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { execute, type Redis } from '../redis/redis.ts'
 import type { DeliveryArchive } from './delivery-archive.ts'
 import type { DeliveryStore } from './delivery-store.ts'
 import { deliveryOf, HOUR_MS, refused, retention, type TestDeliveries, useDeliveries } from './testing/deliveries.ts'
@@ -63,7 +63,7 @@ describe('the list of parked deliveries', () => {
     const subscriptionId = newSubscriptionId()
     const ids = await parkMany(subscriptionId, 9)
     // Three records in a row are gone, so that one read of the list finds no delivery at all.
-    for (const id of ids.slice(2, 5)) await redis[run]((commands) => commands.del(`sh:{${id}}:record`))
+    for (const id of ids.slice(2, 5)) await redis[execute]((commands) => commands.del(`sh:{${id}}:record`))
     const left = [...ids.slice(0, 2), ...ids.slice(5)]
     expect(await pages(subscriptionId, 2)).toEqual([left.slice(0, 2), left.slice(2, 4), left.slice(4)])
   })
@@ -82,8 +82,8 @@ describe('the list of parked deliveries', () => {
     const delivery = deliveryOf()
     await store.park(delivery, refused(delivery), 'rejected')
     // Reading this list as a body would fail with WRONGTYPE.
-    await redis[run]((commands) => commands.del(bodyKey(delivery.deliveryId)))
-    await redis[run]((commands) => commands.lpush(bodyKey(delivery.deliveryId), 'x'))
+    await redis[execute]((commands) => commands.del(bodyKey(delivery.deliveryId)))
+    await redis[execute]((commands) => commands.lpush(bodyKey(delivery.deliveryId), 'x'))
     const { items } = await fixture.parked(delivery.subscriptionId, { limit: 10 })
     expect(items).toMatchObject([{ deliveryId: delivery.deliveryId, state: 'parked' }])
     expect(items[0]).not.toHaveProperty('body')
@@ -93,7 +93,7 @@ describe('the list of parked deliveries', () => {
     const delivery = deliveryOf()
     await store.park(delivery, refused(delivery), 'rejected')
     // A crash in the middle of parking leaves it listed, but without a record.
-    await redis[run]((commands) => commands.del(recordKey(delivery.deliveryId), bodyKey(delivery.deliveryId)))
+    await redis[execute]((commands) => commands.del(recordKey(delivery.deliveryId), bodyKey(delivery.deliveryId)))
     expect(await store.isSettled(delivery)).toBe(false)
     expect(await fixture.parked(delivery.subscriptionId, { limit: 10 })).toEqual({ items: [], nextCursor: null })
     await store.park(delivery, refused(delivery), 'rejected')
@@ -111,7 +111,7 @@ describe('the list of parked deliveries', () => {
     const subscriptionId = newSubscriptionId()
     const ids = await parkMany(subscriptionId, 1)
     const inAnHour = String((Date.now() + HOUR_MS) * 1_000)
-    await redis[run]((commands) => commands.zadd(parkedKey(subscriptionId), inAnHour, `${ids[0]}:1`))
+    await redis[execute]((commands) => commands.zadd(parkedKey(subscriptionId), inAnHour, `${ids[0]}:1`))
     expect(await pages(subscriptionId, 1)).toEqual([ids])
     const later = await parkMany(subscriptionId, 2)
     expect(await pages(subscriptionId, 1)).toEqual([...later, ...ids].map((id) => [id]))
@@ -120,9 +120,11 @@ describe('the list of parked deliveries', () => {
   test('drops entries older than the retention', async () => {
     const subscriptionId = newSubscriptionId()
     const longAgo = String((Date.now() - retention.parkedRetentionMs - HOUR_MS) * 1_000)
-    await redis[run]((commands) => commands.zadd(parkedKey(subscriptionId), longAgo, `${deliveryOf().deliveryId}:1`))
+    await redis[execute]((commands) =>
+      commands.zadd(parkedKey(subscriptionId), longAgo, `${deliveryOf().deliveryId}:1`),
+    )
     const ids = await parkMany(subscriptionId, 1)
-    const listed = await redis[run]((commands) => commands.zrange(parkedKey(subscriptionId), '0', '-1'))
+    const listed = await redis[execute]((commands) => commands.zrange(parkedKey(subscriptionId), '0', '-1'))
     expect(listed).toEqual(ids.map((id) => `${id}:1`))
   })
 

@@ -1,7 +1,7 @@
 import type { ParkedReason, SubscriptionId } from '@switchhook/contracts'
 import { parkedKey, recordKey } from '../keys.ts'
 import { scoredEntries } from '../paging.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { execute, type Redis } from '../redis/redis.ts'
 import { LEDGER_BYTES, type LedgerState, parseLedger, parseRecord } from './delivery-record.ts'
 import { isParked, type ParkedEntry, toEntry } from './parked-list.ts'
 
@@ -31,10 +31,10 @@ export function createParkedWindow(redis: Redis) {
     if (isFirstRun && entry.run > 1) return false
     const key = recordKey(entry.deliveryId)
     if (reason === null && eventTypes === null) {
-      const ledger = parseLedger(await redis[run]((commands) => commands.getrange(key, 0, LEDGER_BYTES - 1)))
+      const ledger = parseLedger(await redis[execute]((commands) => commands.getrange(key, 0, LEDGER_BYTES - 1)))
       return ledger !== undefined && isParked({ ledger }, entry)
     }
-    const found = parseRecord((await redis[run]((commands) => commands.get(key))) ?? '')
+    const found = parseRecord((await redis[execute]((commands) => commands.get(key))) ?? '')
     return (
       found !== undefined &&
       isParked(found, entry) &&
@@ -46,7 +46,7 @@ export function createParkedWindow(redis: Redis) {
   return {
     /** When the newest one was parked, in µs; '0' if there is none. Deliveries parked later are newer. */
     async newest(subscriptionId: SubscriptionId): Promise<string> {
-      const [, since] = await redis[run]((commands) =>
+      const [, since] = await redis[execute]((commands) =>
         commands.zrange(parkedKey(subscriptionId), '0', '0', 'REV', 'WITHSCORES'),
       )
       return since ?? '0'
@@ -57,7 +57,7 @@ export function createParkedWindow(redis: Redis) {
      */
     async read(subscriptionId: SubscriptionId, range: ParkedRange, size: number) {
       const { after, until } = range
-      const reply = await redis[run]((commands) =>
+      const reply = await redis[execute]((commands) =>
         commands.zrangebyscore(parkedKey(subscriptionId), `(${after}`, until, 'WITHSCORES', 'LIMIT', 0, size),
       )
       const entries = scoredEntries(reply).map(toEntry)
@@ -65,17 +65,17 @@ export function createParkedWindow(redis: Redis) {
     },
     /** How many entries were added after `since` (µs). One command; stale entries count too. */
     countAfter: (subscriptionId: SubscriptionId, since: string): Promise<number> =>
-      redis[run]((commands) => commands.zcount(parkedKey(subscriptionId), `(${since}`, '+inf')),
+      redis[execute]((commands) => commands.zcount(parkedKey(subscriptionId), `(${since}`, '+inf')),
     /** How many of the latest 1,000 entries that were added after `since` (µs) had been sent again before. */
     async countAgain(subscriptionId: SubscriptionId, since: string): Promise<number> {
-      const reply = await redis[run]((commands) =>
+      const reply = await redis[execute]((commands) =>
         commands.zrevrangebyscore(parkedKey(subscriptionId), '+inf', `(${since}`, 'WITHSCORES', 'LIMIT', 0, 1_000),
       )
       return scoredEntries(reply).filter((each) => toEntry(each).run > 1).length
     },
-    async stateOf({ deliveryId, run: ofRun }: Pick<ParkedEntry, 'deliveryId' | 'run'>): Promise<RunState> {
-      const found = parseRecord((await redis[run]((commands) => commands.get(recordKey(deliveryId)))) ?? '')
-      if (found?.ledger.run !== ofRun) return 'unknown'
+    async stateOf({ deliveryId, run }: Pick<ParkedEntry, 'deliveryId' | 'run'>): Promise<RunState> {
+      const found = parseRecord((await redis[execute]((commands) => commands.get(recordKey(deliveryId)))) ?? '')
+      if (found?.ledger.run !== run) return 'unknown'
       return found.view.state === 'held' ? 'held' : found.ledger.state
     },
   }

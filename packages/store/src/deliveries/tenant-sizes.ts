@@ -1,6 +1,6 @@
 import { type Delivery, parseSubscriptionId, type SubscriptionId, type Tenant } from '@switchhook/contracts'
 import { crossingsKey, type Endpoint, limitNoticesKey, parkingSubscriptionsKey, sizesKey, totalKey } from '../keys.ts'
-import { type Redis, run, runScript } from '../redis/redis.ts'
+import { execute, type Redis, runScript } from '../redis/redis.ts'
 
 /** How many deliveries may be kept: parked ones with their body, or held ones. */
 export interface StorageLimits {
@@ -118,7 +118,7 @@ export type LimitNotices = ReturnType<typeof createLimitNotices>
 /** The crossed limits of which no notice was published yet. */
 export const createLimitNotices = (redis: Redis, list: LimitedList) => ({
   async due(tenant: Tenant): Promise<readonly Crossing[]> {
-    const notices = await redis[run]((commands) => commands.hgetall(limitNoticesKey(tenant, list)))
+    const notices = await redis[execute]((commands) => commands.hgetall(limitNoticesKey(tenant, list)))
     return Object.entries(notices).map(([id, stored]) => {
       const [crossedAtMs = 0, limit = 0, size = 0] = stored.split(' ').map(Number)
       return { tenant, subscriptionId: parseSubscriptionId(id), crossedAtMs, limit, size, stored }

@@ -27,7 +27,7 @@ import {
   recordKey,
   reportedKey,
 } from '../keys.ts'
-import { run, runScript } from '../redis/redis.ts'
+import { execute, runScript } from '../redis/redis.ts'
 import { leaseTimes } from './held-leases.ts'
 import { createHeldStore, type HeldStore } from './held-store.ts'
 
@@ -78,10 +78,10 @@ async function messageOf({ deliveryId }: Delivery) {
 }
 
 const bytesOf = ({ deliveryId }: Delivery): Promise<number> =>
-  fixture.redis[run]((commands) => commands.strlen(recordKey(deliveryId)))
+  fixture.redis[execute]((commands) => commands.strlen(recordKey(deliveryId)))
 
 async function nextVisitAtMs(): Promise<number> {
-  const [, score] = await fixture.redis[run]((commands) =>
+  const [, score] = await fixture.redis[execute]((commands) =>
     commands.zrange(heldVisitsKey(partitionOf('acme')), '0', '0', 'WITHSCORES'),
   )
   return Number(score)
@@ -243,7 +243,7 @@ test('an entry that was listed again since it was read is not removed', async ()
   expect(await held.count(id)).toMatchObject({ count: 0 })
 })
 
-test('copies of a message are held once, and a copy of a held message lists it again if its entry is missing', async () => {
+test('duplicates of a message are held once, and a duplicate of a held message lists it again if its entry is missing', async () => {
   const delivery = await hold()
   await hold(delivery)
   expect(await held.count(id)).toMatchObject({ count: 1 })
@@ -256,7 +256,7 @@ test('copies of a message are held once, and a copy of a held message lists it a
   expect(await held.count(id)).toMatchObject({ count: 1 })
 })
 
-test('a late copy does not list a delivery again that was published; one that is held again keeps its message', async () => {
+test('a late duplicate does not list a delivery again that was published; one that is held again keeps its message', async () => {
   const delivery = await hold()
   const { delivery: published } = await messageOf(delivery)
   await held.forget([published])

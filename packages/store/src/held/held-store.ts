@@ -14,7 +14,7 @@ import {
   timedKeys,
 } from '../keys.ts'
 import type { Commands } from '../redis/commands.ts'
-import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
+import { execute, pipeline, type Redis, runScript } from '../redis/redis.ts'
 import { createHeldLeases, type HeldEntry, heldEntriesOf, leaseTimes } from './held-leases.ts'
 
 export type HeldCount = Awaited<ReturnType<typeof countHeld>>
@@ -76,7 +76,7 @@ export function createHeldStore(redis: Redis) {
   /** The first entries of a list whose score is at most that of now. */
   async function until(key: string, scoreOf: (nowMs: string) => string, offset: number, most: number) {
     const now = `${Math.floor(await redis.nowMs())}`
-    const reply = await redis[run]((commands) =>
+    const reply = await redis[execute]((commands) =>
       commands.zrange(key, '-inf', scoreOf(now), 'BYSCORE', 'LIMIT', offset, most, 'WITHSCORES'),
     )
     return heldEntriesOf(reply)
@@ -93,7 +93,7 @@ export function createHeldStore(redis: Redis) {
     ...createHeldLeases(redis, visits, { read, remove }),
     read,
     remove,
-    count: (id: SubscriptionId): Promise<HeldCount> => redis[run]((commands) => countHeld(commands, id)),
+    count: (id: SubscriptionId): Promise<HeldCount> => redis[execute]((commands) => countHeld(commands, id)),
     /** Whether a delivery can be received now, for each subscription. One round trip. */
     async areDue(ids: readonly SubscriptionId[]): Promise<readonly boolean[]> {
       const [nowMs, ...first] = await pipeline(redis, (commands) => [
@@ -103,7 +103,7 @@ export function createHeldStore(redis: Redis) {
       return first.map(([, dueAt]) => dueAt !== undefined && Number(dueAt) <= nowMs)
     },
     /**
-     * Deletes the messages of deliveries that the broker has confirmed, unless they are held again. Otherwise a late copy
+     * Deletes the messages of deliveries that the broker has confirmed, unless they are held again. Otherwise a late duplicate
      * would have them listed and published once more.
      */
     async forget(published: readonly Pick<Delivery, 'deliveryId' | 'token'>[]): Promise<void> {

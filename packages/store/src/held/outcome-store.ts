@@ -1,5 +1,5 @@
 import { outcomesKey } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { execute, type Redis } from '../redis/redis.ts'
 
 /** How long it is known. The request that reported the outcomes waits for it. */
 const KNOWN_MS = 10 * 60_000
@@ -9,8 +9,8 @@ export type OutcomeStore = ReturnType<typeof createOutcomeStore>
 /** Tells an api that a worker has recorded the outcomes of a batch. */
 export const createOutcomeStore = (redis: Redis) => ({
   async recorded(batchId: string): Promise<void> {
-    await redis[run]((commands) => commands.set(outcomesKey(batchId), '', 'PX', KNOWN_MS))
+    await redis[execute]((commands) => commands.set(outcomesKey(batchId), '', 'PX', KNOWN_MS))
   },
   isRecorded: async (batchId: string): Promise<boolean> =>
-    (await redis[run]((commands) => commands.exists(outcomesKey(batchId)))) === 1,
+    (await redis[execute]((commands) => commands.exists(outcomesKey(batchId)))) === 1,
 })

@@ -1,7 +1,7 @@
 import type { SubscriptionId } from '@switchhook/contracts'
 import { LRUCache } from 'lru-cache'
 import { pullersKey } from '../keys.ts'
-import { pipeline, type Redis, run } from '../redis/redis.ts'
+import { execute, pipeline, type Redis } from '../redis/redis.ts'
 
 interface Puller {
   readonly clientId: string
@@ -35,7 +35,7 @@ export function createPullerStore(redis: Redis) {
 
   /** The latest first. */
   async function all(id: SubscriptionId): Promise<Puller[]> {
-    const stored = await redis[run]((commands) => commands.hgetall(pullersKey(id)))
+    const stored = await redis[execute]((commands) => commands.hgetall(pullersKey(id)))
     return Object.entries(stored)
       .map(([clientId, times]) => {
         const [sinceMs = 0, lastAtMs = 0] = times.split(' ').map(Number)

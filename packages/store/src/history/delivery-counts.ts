@@ -3,7 +3,7 @@ import { LEDGER_BYTES, parseLedger } from '../deliveries/delivery-record.ts'
 import { countHeld } from '../held/held-store.ts'
 import { heldMessageKey, logKey, parkedKey, recordKey } from '../keys.ts'
 import { isoTime, type ScoredEntry, scoredEntries } from '../paging.ts'
-import { pipeline, type Redis, run } from '../redis/redis.ts'
+import { execute, pipeline, type Redis } from '../redis/redis.ts'
 import type { JournalReader } from './journal-reader.ts'
 
 const AT_ONCE = 100
@@ -45,7 +45,7 @@ export function createDeliveryCounter(redis: Redis, journal: Pick<JournalReader,
         const count = Math.min(AT_ONCE, most - looked)
         const end = looked + count - 1
         const entries = scoredEntries(
-          await redis[run]((commands) => commands.zrevrange(logKey(subscriptionId), looked, end, 'WITHSCORES')),
+          await redis[execute]((commands) => commands.zrevrange(logKey(subscriptionId), looked, end, 'WITHSCORES')),
         )
         const states = entries.length === 0 ? [] : await statesOf(subscriptionId, entries, held.count > 0)
         const found = (wanted: string): number => states.filter((state) => state === wanted).length

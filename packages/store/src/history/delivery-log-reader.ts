@@ -19,7 +19,7 @@ import {
   type RangeQuery,
   type ScoredEntry,
 } from '../paging.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { execute, type Redis } from '../redis/redis.ts'
 import type { JournalReader } from './journal-reader.ts'
 
 export interface LogQuery extends RangeQuery {
@@ -48,7 +48,7 @@ export function createDeliveryLogReader(
   /** Finds the entry of one event directly, if it is within the time range. */
   async function entryOf(subscription: Subscription, eventId: EventId, query: RangeQuery): Promise<ScoredEntry[]> {
     const members = EVENT_TYPES.map((eventType) => `${eventId}:${eventType}`)
-    const scores = await redis[run]((commands) => commands.zmscore(logKey(subscription.id), ...members))
+    const scores = await redis[execute]((commands) => commands.zmscore(logKey(subscription.id), ...members))
     const { fromMs = -Infinity, toMs = Infinity } = query
     return members.flatMap((member, i) => {
       const since = scores[i] ?? ''

@@ -12,7 +12,7 @@ import { aSubscription, eventually, useRedis } from '@switchhook/testkit'
 import { createDeliveryStore } from '../deliveries/delivery-store.ts'
 import { deliveryOf as aDelivery, failed, parkedOf } from '../deliveries/testing/deliveries.ts'
 import { logKey } from '../keys.ts'
-import { openRedis, type Redis, run } from '../redis/redis.ts'
+import { execute, openRedis, type Redis } from '../redis/redis.ts'
 import { createDeliveryLog } from './delivery-log.ts'
 import { createDeliveryLogReader, type LogQuery } from './delivery-log-reader.ts'
 import { createJournal, type LoggedEvent } from './journal.ts'
@@ -107,7 +107,7 @@ test('the log is bounded by number and by age, and the oldest entries go first',
     expect(await idsIn(subscription)).toEqual([])
   })
   await write([eventFor(subscription)])
-  const ttlMs = await redis[run]((commands) => commands.pttl(logKey(subscription.id)))
+  const ttlMs = await redis[execute]((commands) => commands.pttl(logKey(subscription.id)))
   expect(ttlMs).toBeGreaterThan(limits.retentionMs - 60_000)
 })
 
@@ -120,7 +120,7 @@ test('entries are removed some at a time: a list has at most a 32nd more than it
       { size },
     )
   }
-  const listed = () => redis[run]((commands) => commands.zcard(logKey(subscription.id)))
+  const listed = () => redis[execute]((commands) => commands.zcard(logKey(subscription.id)))
   expect(await listed()).toBe(size + 2)
   await write([eventFor(subscription)], { size })
   expect(await listed()).toBe(size)
@@ -129,7 +129,7 @@ test('entries are removed some at a time: a list has at most a 32nd more than it
 test('the events of many tenants and subscriptions share a few commands', async () => {
   const commandsSent = async (): Promise<number> =>
     [
-      ...(await redis[run]((commands) => commands.info('commandstats'))).matchAll(/cmdstat_eval\w*:calls=(\d+)/g),
+      ...(await redis[execute]((commands) => commands.info('commandstats'))).matchAll(/cmdstat_eval\w*:calls=(\d+)/g),
     ].reduce((sum, [, calls]) => sum + Number(calls), 0)
   const events = Array.from({ length: 100 }, (_, n) => ({ ...eventFor(aSubscription()), tenant: `tenant-${n}` }))
   const before = await commandsSent()

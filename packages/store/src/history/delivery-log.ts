@@ -2,7 +2,7 @@ import { getOrCreate } from '@switchhook/runtime'
 import { logKey } from '../keys.ts'
 import type { ScriptPart } from '../redis/commands.ts'
 import { chunksOf } from '../redis/in-chunks.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { execute, type Redis } from '../redis/redis.ts'
 import type { LoggedEvent } from './journal.ts'
 
 export interface DeliveryLogLimits {
@@ -19,7 +19,7 @@ const MAX_ENTRIES = 500
 export const createDeliveryLog = (redis: Redis, limits: DeliveryLogLimits) => ({
   /** Can be repeated: an entry keeps its place. */
   async write(events: readonly LoggedEvent[]): Promise<void> {
-    await redis[run]((commands) => commands.runParts('history/add-events', additionsOf(events, limits)))
+    await redis[execute]((commands) => commands.runParts('history/add-events', additionsOf(events, limits)))
   },
 })
 

@@ -8,7 +8,7 @@ import {
   type Tenant,
 } from '@switchhook/contracts'
 import { journalIndexKey, journalKey, recipientsKey } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { execute, type Redis } from '../redis/redis.ts'
 import {
   boundsOf,
   type JournalEntry,
@@ -46,7 +46,7 @@ export function createJournalReader(redis: Redis, limits: JournalLimits) {
     isOn ? parseEntry(entry) : { ...parseEntry(entry), dataJson: null }
 
   async function between(tenant: Tenant, from: string, until: string, count: number): Promise<JournalEntry[]> {
-    const found = await redis[run]((commands) => commands.xrange(journalKey(tenant), from, until, 'COUNT', count))
+    const found = await redis[execute]((commands) => commands.xrange(journalKey(tenant), from, until, 'COUNT', count))
     return found.map(parse)
   }
 
@@ -55,12 +55,12 @@ export function createJournalReader(redis: Redis, limits: JournalLimits) {
   }
 
   async function findMarked(tenant: Tenant, mark: EventMark): Promise<JournalEntry | undefined> {
-    const at = await redis[run]((commands) => commands.zscore(journalIndexKey(tenant), mark))
+    const at = await redis[execute]((commands) => commands.zscore(journalIndexKey(tenant), mark))
     return at === null ? undefined : read(tenant, journalIdAt(at))
   }
 
   async function lastUntil(tenant: Tenant, end: string): Promise<JournalId> {
-    const [last] = await redis[run]((commands) => commands.xrevrange(journalKey(tenant), end, '-', 'COUNT', 1))
+    const [last] = await redis[execute]((commands) => commands.xrevrange(journalKey(tenant), end, '-', 'COUNT', 1))
     return last?.[0] ?? BEGINNING
   }
 
@@ -72,7 +72,7 @@ export function createJournalReader(redis: Redis, limits: JournalLimits) {
     async hasAll(tenant: Tenant): Promise<boolean> {
       const [oldest] = await between(tenant, '-', '+', 1)
       if (oldest === undefined) return true
-      const about = await redis[run]((commands) => commands.xinfo('STREAM', journalKey(tenant)))
+      const about = await redis[execute]((commands) => commands.xinfo('STREAM', journalKey(tenant)))
       const [length, added] = ['length', 'entries-added'].map((name) => valueOf(about as unknown[], name))
       return isKept(oldest.id) && length === added
     },
@@ -86,7 +86,7 @@ export function createJournalReader(redis: Redis, limits: JournalLimits) {
     /** All subscriptions that the event went to. Undefined: only the first `MAX_SUBSCRIPTIONS` are stored any more. */
     async recipients(entry: JournalEntry): Promise<readonly SubscriptionId[] | undefined> {
       if (entry.subscriptionIds.length === entry.subscriptionCount) return entry.subscriptionIds
-      const stored = await redis[run]((commands) => commands.get(recipientsKey(entry.eventId)))
+      const stored = await redis[execute]((commands) => commands.get(recipientsKey(entry.eventId)))
       return stored === null ? undefined : (JSON.parse(stored) as SubscriptionId[])
     },
     /**
@@ -102,7 +102,7 @@ export function createJournalReader(redis: Redis, limits: JournalLimits) {
     /** At most `count` entries before a place, the newest first. */
     async latest(tenant: Tenant, count: number, before?: JournalId): Promise<readonly JournalEntry[]> {
       const end = before === undefined ? '+' : `(${before}`
-      const found = await redis[run]((commands) =>
+      const found = await redis[execute]((commands) =>
         commands.xrevrange(journalKey(tenant), end, oldestKept(), 'COUNT', count),
       )
       return found.map(parse)
@@ -117,7 +117,9 @@ export function createJournalReader(redis: Redis, limits: JournalLimits) {
       const start = placeAt(from)
       const oldest = oldestKept()
       const first = start !== '-' && isBefore(oldest, start) ? start : oldest
-      const found = await redis[run]((commands) => commands.xrevrange(journalKey(tenant), end, first, 'COUNT', count))
+      const found = await redis[execute]((commands) =>
+        commands.xrevrange(journalKey(tenant), end, first, 'COUNT', count),
+      )
       return found.map((stored) => {
         const isWanted = texts.every((text) => stored[1][1]?.includes(text))
         return { since: String(microsOf(stored[0])), entry: isWanted ? parse(stored) : undefined }

@@ -2,7 +2,7 @@ import { newEventId, newSubscriptionId, type Tenant } from '@switchhook/contract
 import { eventually, useRedis } from '@switchhook/testkit'
 import * as fc from 'fast-check'
 import { journalIndexKey, journalKey, recipientsKey } from '../keys.ts'
-import { openRedis, type Redis, run } from '../redis/redis.ts'
+import { execute, openRedis, type Redis } from '../redis/redis.ts'
 import { createJournal, type LoggedEvent, MAX_DATA_BYTES, MAX_SUBSCRIPTIONS } from './journal.ts'
 import { BEGINNING, createJournalReader, isBefore, type JournalReader } from './journal-reader.ts'
 import { aLoggedEvent } from './testing/a-logged-event.ts'
@@ -93,7 +93,7 @@ test('at most the latest `size` events of each tenant are kept, and the index lo
   await append(events.slice(12))
   expect(await idsOf(tenant)).toEqual(events.slice(-10).map(({ eventId }) => eventId))
   expect(await idsOf(other)).toHaveLength(1)
-  expect(await redis[run]((commands) => commands.zcard(journalIndexKey(tenant)))).toBe(10)
+  expect(await redis[execute]((commands) => commands.zcard(journalIndexKey(tenant)))).toBe(10)
   expect(await reader.find(tenant, events[0]?.eventId ?? newEventId())).toBeUndefined()
 })
 
@@ -101,7 +101,9 @@ test('a journal has at most a 32nd more than its size, and the index has the sam
   const tenant = newTenant()
   const size = 64
   const lengths = (): Promise<number[]> =>
-    redis[run]((commands) => Promise.all([commands.xlen(journalKey(tenant)), commands.zcard(journalIndexKey(tenant))]))
+    redis[execute]((commands) =>
+      Promise.all([commands.xlen(journalKey(tenant)), commands.zcard(journalIndexKey(tenant))]),
+    )
   await append(
     Array.from({ length: size + 2 }, () => anEvent(tenant)),
     { size },
@@ -123,7 +125,7 @@ test('events older than the retention are not shown, are removed with the next e
     expect(await idsOf(tenant)).not.toContain(next.eventId)
   })
   const left = await Promise.all(
-    [journalKey(tenant), journalIndexKey(tenant)].map((key) => redis[run]((commands) => commands.pttl(key))),
+    [journalKey(tenant), journalIndexKey(tenant)].map((key) => redis[execute]((commands) => commands.pttl(key))),
   )
   for (const ms of left) expect(ms).toBeGreaterThan(0)
 })
@@ -141,8 +143,8 @@ test('too large data is left out, and long lists of subscriptions are cut and ke
   expect(cut.subscriptionIds).toHaveLength(MAX_SUBSCRIPTIONS)
   expect(await reader.recipients(cut)).toEqual(wide.subscriptionIds)
   const key = recipientsKey(wide.eventId)
-  expect(await redis[run]((commands) => commands.pttl(key))).toBeLessThanOrEqual(limits.deliveryRetentionMs)
-  await redis[run]((commands) => commands.del(key))
+  expect(await redis[execute]((commands) => commands.pttl(key))).toBeLessThanOrEqual(limits.deliveryRetentionMs)
+  await redis[execute]((commands) => commands.del(key))
   expect(await reader.recipients(cut)).toBeUndefined()
 })
 

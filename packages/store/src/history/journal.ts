@@ -8,7 +8,7 @@ import {
 } from '@switchhook/contracts'
 import { journalIndexKey, journalKey, recipientsKey } from '../keys.ts'
 import { chunksWithin } from '../redis/in-chunks.ts'
-import { pipeline, type Redis, run } from '../redis/redis.ts'
+import { execute, pipeline, type Redis } from '../redis/redis.ts'
 
 /** An event as fan-out records it, in the journal and in the lists of its deliveries. */
 export interface LoggedEvent extends Pick<PlatformEvent, 'eventId' | 'eventType' | 'tenant' | 'occurredAt'> {
@@ -91,7 +91,7 @@ export function createJournal(redis: Redis, limits: JournalLimits) {
           args: [size, retentionMs, 1, chunk.length, ...chunk.flat()],
         }))
       })
-      await redis[run]((commands) => commands.runParts('history/add-events', parts))
+      await redis[execute]((commands) => commands.runParts('history/add-events', parts))
     },
   }
 }

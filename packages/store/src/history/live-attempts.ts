@@ -1,6 +1,6 @@
 import type { Attempt, Delivery, DeliveryState, EventSubject, Tenant } from '@switchhook/contracts'
 import { attemptsKey, listeningKey } from '../keys.ts'
-import { pipeline, type Redis, run } from '../redis/redis.ts'
+import { execute, pipeline, type Redis } from '../redis/redis.ts'
 
 export interface LiveAttempt
   extends Pick<Attempt, 'attempt' | 'at' | 'outcome' | 'status' | 'durationMs'>,
@@ -37,16 +37,16 @@ export const createLiveAttemptStore = (redis: Redis) => ({
   },
   /** Asks workers to publish the tenant's attempts for the next 15 seconds. */
   async listen(tenant: Tenant): Promise<void> {
-    await redis[run]((commands) => commands.set(listeningKey(tenant), '', 'PX', LISTENING_MS))
+    await redis[execute]((commands) => commands.set(listeningKey(tenant), '', 'PX', LISTENING_MS))
   },
   async newest(tenant: Tenant): Promise<string> {
-    const [last] = await redis[run]((commands) => commands.xrevrange(attemptsKey(tenant), '+', '-', 'COUNT', 1))
+    const [last] = await redis[execute]((commands) => commands.xrevrange(attemptsKey(tenant), '+', '-', 'COUNT', 1))
     return last?.[0] ?? '0-0'
   },
   /** The oldest first. */
   async after(tenant: Tenant, after: string, count: number) {
     const key = attemptsKey(tenant)
-    const found = await redis[run]((commands) => commands.xrange(key, `(${after}`, '+', 'COUNT', count))
+    const found = await redis[execute]((commands) => commands.xrange(key, `(${after}`, '+', 'COUNT', count))
     return found.map(([id, [, attempts = '[]', , left = '0']]) => ({
       /** The place in the stream of attempts. */
       id,

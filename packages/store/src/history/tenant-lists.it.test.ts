@@ -11,7 +11,7 @@ import {
   waitingAfter,
 } from '../deliveries/testing/deliveries.ts'
 import { journalIndexKey, journalKey, parkedKey, recipientsKey } from '../keys.ts'
-import { run } from '../redis/redis.ts'
+import { execute } from '../redis/redis.ts'
 import { createSubscriptionStore } from '../subscriptions/subscription-store.ts'
 import { createDeliveryCounter } from './delivery-counts.ts'
 import { createDeliveryLog } from './delivery-log.ts'
@@ -38,7 +38,7 @@ async function park(delivery: Delivery, attempt = failed(delivery)): Promise<Del
 
 /** Everything that Redis has sent so far. */
 async function sentBytes(): Promise<number> {
-  const info = await world.redis[run]((commands) => commands.info('stats'))
+  const info = await world.redis[execute]((commands) => commands.info('stats'))
   return Number(/total_net_output_bytes:(\d+)/.exec(info)?.[1])
 }
 
@@ -86,7 +86,7 @@ describe('the parked deliveries of a tenant', () => {
   test('of the same moment are all listed', async () => {
     const ids = Array.from({ length: 5 }, newSubscriptionId)
     const parked = await Promise.all(ids.map((subscriptionId) => park(deliveryOf({ subscriptionId }))))
-    await world.redis[run]((commands) =>
+    await world.redis[execute]((commands) =>
       Promise.all(
         ids.map((id, i) => commands.zadd(parkedKey(id), 1_795_280_761_173_000, `${parked[i]?.deliveryId}:1`)),
       ),
@@ -136,16 +136,16 @@ describe('the parked deliveries of a tenant', () => {
     expect((await sentBytes()) - before).toBeLessThan(1_000_000)
     // Between the parts, the process serves others.
     const perTurn: number[] = []
-    let turn = setImmediate(function next() {
+    let iteration = setImmediate(function next() {
       perTurn.push(0)
-      turn = setImmediate(next)
+      iteration = setImmediate(next)
     })
     const bodyMatches = (): boolean => {
       perTurn[perTurn.length - 1] = (perTurn.at(-1) ?? 0) + 1
       return false
     }
     await readParked({ bodyMatches, limit: 10 })
-    clearImmediate(turn)
+    clearImmediate(iteration)
     expect(perTurn.reduce((sum, count) => sum + count, 0)).toBe(100)
     expect(Math.max(...perTurn)).toBeLessThanOrEqual(2)
   })
@@ -188,7 +188,7 @@ describe('the parked deliveries of a tenant', () => {
     await park(deliveryOf({ subscriptionId }))
     // Entries without a record, older than the parked one: only their number is known.
     const old = Array.from({ length: 6_000 }, (_, n) => [n + 1, `${newEventId()}:1`] as const)
-    await world.redis[run]((commands) => commands.zadd(parkedKey(subscriptionId), ...old.flat()))
+    await world.redis[execute]((commands) => commands.zadd(parkedKey(subscriptionId), ...old.flat()))
     const [rest, group] = await parkedLists().causes('acme')
     expect(rest).toMatchObject({ subscriptionId, parkedReason: null, count: 1_001, since: '1970-01-01T00:00:00.000Z' })
     expect(group).toMatchObject({ parkedReason: 'exhausted', count: 1 })
@@ -235,7 +235,7 @@ describe('the deliveries of the latest events', () => {
         array(constantFrom(0, 1, 2, 3), { maxLength: 6 }),
         integer({ min: 1, max: 5 }),
         async (widths, limit) => {
-          await world.redis[run]((commands) => commands.del(journalKey('acme'), journalIndexKey('acme')))
+          await world.redis[execute]((commands) => commands.del(journalKey('acme'), journalIndexKey('acme')))
           const wanted: string[] = []
           for (const width of widths) {
             wanted.unshift(...(await fanOut(ids.slice(0, width))).map(({ deliveryId }) => deliveryId))
@@ -263,7 +263,7 @@ describe('the deliveries of the latest events', () => {
     const subscriptionIds = Array.from({ length: 10_000 }, newSubscriptionId)
     const events = Array.from({ length: 60 }, () => eventFor(subscriptionIds.slice(0, 101)))
     await createJournal(world.redis, limits).append(events)
-    await world.redis[run]((commands) =>
+    await world.redis[execute]((commands) =>
       Promise.all(events.map(({ eventId }) => commands.set(recipientsKey(eventId), JSON.stringify(subscriptionIds)))),
     )
     const before = await sentBytes()

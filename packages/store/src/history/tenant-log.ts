@@ -2,7 +2,7 @@ import { type DeliveryId, deliveryIdsOf, type EventType, type SubscriptionId, ty
 import { type ListedDelivery, pendingDelivery, readListed } from '../deliveries/listed-delivery.ts'
 import { subscriptionsKey } from '../keys.ts'
 import { createListCursor, createPageRoom, lowerBound, type Page, type RangeQuery, upperBound } from '../paging.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { execute, type Redis } from '../redis/redis.ts'
 import { parseSubscription } from '../subscriptions/subscription-index.ts'
 import { fitsEvent, textsOf } from './event-list.ts'
 import type { JournalEntry } from './journal.ts'
@@ -67,7 +67,7 @@ export function createTenantLog(redis: Redis, journal: Pick<JournalReader, 'isRe
     const withoutRecord = candidates.filter((_, i) => found[i] === undefined)
     const ids = [...new Set(withoutRecord.map(({ subscriptionId }) => subscriptionId))]
     const key = subscriptionsKey(tenant)
-    const stored = ids.length === 0 ? [] : await redis[run]((commands) => commands.hmget(key, ...ids))
+    const stored = ids.length === 0 ? [] : await redis[execute]((commands) => commands.hmget(key, ...ids))
     const urls = new Map(ids.map((id, i) => [id, stored[i] && parseSubscription(stored[i]).url]))
     return candidates.map(({ event: { eventId, eventType, fannedOutAt }, subscriptionId }, i) => {
       // Without a url, its subscription was deleted: the delivery is withdrawn as soon as a worker takes it.

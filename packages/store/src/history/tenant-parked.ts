@@ -12,7 +12,7 @@ import {
   type RangeQuery,
 } from '../paging.ts'
 import { chunksOf, inChunks } from '../redis/in-chunks.ts'
-import { pipeline, type Redis, run } from '../redis/redis.ts'
+import { execute, pipeline, type Redis } from '../redis/redis.ts'
 import { byPlace, type Chunk, type MergeEntry, mergeLists } from './merge-lists.ts'
 
 export interface TenantParkedQuery extends RangeQuery {
@@ -82,7 +82,7 @@ export function createTenantParked(redis: Redis) {
     const found = (await read(tenant, entries)).map((item) => (item !== undefined && matches(item) ? item : undefined))
     if (bodyMatches === undefined) return found
     const withBody = async (item: ListedDelivery | undefined) => {
-      const body = item && (await redis[run]((commands) => commands.getBuffer(bodyKey(item.deliveryId))))
+      const body = item && (await redis[execute]((commands) => commands.getBuffer(bodyKey(item.deliveryId))))
       return body != null && bodyMatches(body) ? item : undefined
     }
     return inChunks(found, withBody, BODIES_AT_ONCE)
@@ -90,7 +90,9 @@ export function createTenantParked(redis: Redis) {
 
   /** The subscriptions of a tenant that parked a delivery, deleted ones included, the last one first. */
   async function allLists(tenant: Tenant): Promise<SubscriptionId[]> {
-    const found = await redis[run]((commands) => commands.zrevrange(parkingSubscriptionsKey(tenant), 0, MAX_LISTS - 1))
+    const found = await redis[execute]((commands) =>
+      commands.zrevrange(parkingSubscriptionsKey(tenant), 0, MAX_LISTS - 1),
+    )
     return found.map(parseSubscriptionId)
   }
 

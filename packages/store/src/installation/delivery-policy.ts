@@ -1,5 +1,5 @@
 import { POLICY_KEY } from '../keys.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { execute, type Redis } from '../redis/redis.ts'
 
 /** How the workers of an installation deliver: their settings, in ms where it is a time. */
 export interface DeliveryPolicy {
@@ -18,11 +18,11 @@ export interface DeliveryPolicy {
 /** The workers report their policy, because only they have its settings. The api shows it. */
 export const createDeliveryPolicyStore = (redis: Redis) => ({
   async report(policy: DeliveryPolicy): Promise<void> {
-    await redis[run]((commands) => commands.set(POLICY_KEY, JSON.stringify(policy)))
+    await redis[execute]((commands) => commands.set(POLICY_KEY, JSON.stringify(policy)))
   },
   /** The latest report of any worker, also while none runs. Undefined: none has ever run. */
   async find(): Promise<DeliveryPolicy | undefined> {
-    const stored = await redis[run]((commands) => commands.get(POLICY_KEY))
+    const stored = await redis[execute]((commands) => commands.get(POLICY_KEY))
     return stored === null ? undefined : (JSON.parse(stored) as DeliveryPolicy)
   },
 })

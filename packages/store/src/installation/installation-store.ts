@@ -1,6 +1,6 @@
 import { type InstallationId, isGuid } from '@switchhook/contracts'
 import { INSTALLATION_KEY } from '../keys.ts'
-import { type Redis, run, runScript } from '../redis/redis.ts'
+import { execute, type Redis, runScript } from '../redis/redis.ts'
 
 /** An operator's decision about the messages of another installation. */
 export type Ruling = 'adopted' | 'discarded'
@@ -36,7 +36,7 @@ export type InstallationStore = ReturnType<typeof createInstallationStore>
 export function createInstallationStore(redis: Redis) {
   /** Undefined: this Redis is new or has lost its data. */
   const read = async (): Promise<StoredInstallation | undefined> =>
-    parse(await redis[run]((commands) => commands.hgetall(INSTALLATION_KEY)))
+    parse(await redis[execute]((commands) => commands.hgetall(INSTALLATION_KEY)))
 
   const write = (field: string, value: string): Promise<void> =>
     runScript(redis, 'installation/write-installation', [INSTALLATION_KEY], [field, value])

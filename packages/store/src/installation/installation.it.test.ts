@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type InstallationId, Unavailable, Unparsable } from '@switchhook/contracts'
 import { aSubscription, collect, eventually, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
 import { INSTALLATION_KEY } from '../keys.ts'
-import { openRedis, type Redis, run } from '../redis/redis.ts'
+import { execute, openRedis, type Redis } from '../redis/redis.ts'
 import { createMatching } from '../subscriptions/matching.ts'
 import { matchOf } from '../subscriptions/subscription-index.ts'
 import { createSubscriptionStore } from '../subscriptions/subscription-store.ts'
@@ -194,7 +194,7 @@ test('a record missing in the continued installation is not missing for a messag
   )
   check(installation, installation.id())
   await server.lose()
-  await redis[run]((commands) => commands.hset(INSTALLATION_KEY, 'own', `${newId()} 1`))
+  await redis[execute]((commands) => commands.hset(INSTALLATION_KEY, 'own', `${newId()} 1`))
   await expect(look(false)).rejects.toThrow(Unavailable)
   await expect(look(false)).resolves.toBe(false)
 })

@@ -71,7 +71,7 @@ export async function openInstallation(options: {
     return new Unavailable('redis', text)
   }
 
-  function noteHeld(found: StoredInstallation): void {
+  function notePresent(found: StoredInstallation): void {
     const wasConfirmed = isConfirmed()
     if (found.id !== own.id) log.info('continuing another installation', { redis: found.id, process: own.id })
     own = found
@@ -90,7 +90,7 @@ export async function openInstallation(options: {
     const found = await store.read()
     if (!mayContinue(own, found)) throw noteMismatch(found)
     const before = own.id
-    noteHeld(found)
+    notePresent(found)
     if (found.id !== before) throw continued()
   }
 

@@ -16,7 +16,7 @@ import {
   postedKey,
   visitsClockKey,
 } from '../keys.ts'
-import { openRedis, type Redis, run, runScript } from '../redis/redis.ts'
+import { execute, openRedis, type Redis, runScript } from '../redis/redis.ts'
 import { createPermitStore, PERMIT_VALID_MS, type PermitStore } from './permit-store.ts'
 
 const IN_FLIGHT_MS = 300
@@ -131,7 +131,7 @@ describe('after a failover to a Redis whose clock is 20 s behind', () => {
 
   /** Moves the stored times forward, which is the same for the scripts as a clock that is behind. */
   async function failOver(): Promise<void> {
-    await fixture.redis[run](async (commands) => {
+    await fixture.redis[execute](async (commands) => {
       for (const key of [heldKey(id), inFlightKey(id), postedKey(id)]) {
         for (const member of await commands.zrange(key, '0', '-1')) await commands.zincrby(key, BEHIND_MS, member)
         // While permits are taken, the lists do not expire.
@@ -166,7 +166,7 @@ describe('after a failover to a Redis whose clock is 20 s behind', () => {
     const afterMs = Date.now()
     await failOver()
     expect(await going()).toEqual([first])
-    const score = await fixture.redis[run]((commands) => commands.zscore(heldKey(id), retry))
+    const score = await fixture.redis[execute]((commands) => commands.zscore(heldKey(id), retry))
     expect(Number(score)).toBeGreaterThanOrEqual(beforeMs + 4_000)
     expect(Number(score)).toBeLessThanOrEqual(afterMs + 6_000)
   })
@@ -184,7 +184,7 @@ describe('after a failover to a Redis whose clock is 20 s behind', () => {
 
   const part = partitionOf(endpoint.tenant)
   const failOverVisits = () =>
-    fixture.redis[run](async (commands) => {
+    fixture.redis[execute](async (commands) => {
       for (const key of [heldVisitsKey(part), heldClaimsKey(part)]) {
         for (const member of await commands.zrange(key, '0', '-1')) await commands.zincrby(key, BEHIND_MS, member)
       }
@@ -207,7 +207,7 @@ describe('after a failover to a Redis whose clock is 20 s behind', () => {
       await visits.askFor(other, 0)
       await failOverVisits()
       expect(await visits.claimDue(9, 60_000)).toMatchObject([other])
-      await fixture.redis[run]((commands) =>
+      await fixture.redis[execute]((commands) =>
         commands.del(heldVisitsKey(part), heldClaimsKey(part), visitsClockKey(part)),
       )
     }
@@ -241,7 +241,7 @@ test('as many held deliveries are passed on as permits are free, the longest hel
   expect((await permits.reserve(limited, { most: 10 })).entries).toEqual([])
   const second = await permits.reserve(limited, { most: 10, ended: permit })
   expect(ids(second.entries)).toEqual(all.slice(1, 2))
-  // The permit is reserved for the delivery, and a copy of it needs another one.
+  // The permit is reserved for the delivery, and a duplicate of it needs another one.
   const delivery = { deliveryId: all[0] ?? deliveryOf().deliveryId }
   expect(await permits.take(limited, wanted({ delivery }))).toBe(true)
   expect(await permits.take(limited, wanted({ delivery }))).toBe(false)

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { canStartRedis, eventually, type RedisServers, redisServers, silentLog } from '@switchhook/testkit'
-import { openRedis, type Redis, run } from './redis.ts'
+import { execute, openRedis, type Redis } from './redis.ts'
 
 /** Redis handles other connections after this many bytes, and waits this long for each key, so loading takes two seconds. */
 const SLOWLY = ['--loading-process-events-interval-bytes', '1024', '--key-load-delay', '50000']
@@ -18,7 +18,7 @@ describeWithOwnRedis('a Redis that loads its data again, as a primary does that 
     opened.push(redis)
     return redis
   }
-  const get = (redis: Redis) => redis[run]((commands) => commands.get('sh:test:0'))
+  const get = (redis: Redis) => redis[execute]((commands) => commands.get('sh:test:0'))
 
   beforeAll(async () => {
     servers = redisServers()
@@ -34,7 +34,7 @@ describeWithOwnRedis('a Redis that loads its data again, as a primary does that 
     // Random, because Redis compresses what repeats.
     const value = randomBytes(1_024).toString('hex')
     await Promise.all(
-      Array.from({ length: KEYS }, (_, n) => redis[run]((commands) => commands.set(`sh:test:${n}`, value))),
+      Array.from({ length: KEYS }, (_, n) => redis[execute]((commands) => commands.set(`sh:test:${n}`, value))),
     )
     const loading = servers.cli('-p', String(port), 'debug', 'reload')
     let isLoaded = false

@@ -14,7 +14,7 @@ import { createDeliveryStore } from '../deliveries/delivery-store.ts'
 import { createMatching } from '../subscriptions/matching.ts'
 import { createSubscriptionStore } from '../subscriptions/subscription-store.ts'
 import { connectTo } from './client.ts'
-import { openRedis, type Redis, RedisRefusal, run } from './redis.ts'
+import { execute, openRedis, type Redis, RedisRefusal } from './redis.ts'
 
 /** Waiting for a reply or a connection would take three seconds. */
 const SOON_MS = 2_000
@@ -44,8 +44,8 @@ async function open(url = proxy.url): Promise<Redis> {
 }
 
 const isReady = (redis: Redis) => eventually(() => expect(redis.isReady()).toBe(true))
-const get = (redis: Redis) => redis[run]((commands) => commands.get('sh:test'))
-const set = (redis: Redis, value: string) => redis[run]((commands) => commands.set('sh:test', value))
+const get = (redis: Redis) => redis[execute]((commands) => commands.get('sh:test'))
+const set = (redis: Redis, value: string) => redis[execute]((commands) => commands.set('sh:test', value))
 
 const isUnavailable = (waiting: Promise<unknown>, ms = SOON_MS): Promise<void> =>
   expect(answerWithin(ms, waiting, 'late')).rejects.toThrow(Unavailable)
@@ -110,7 +110,7 @@ test('a command in flight when the connection breaks is rejected, not sent again
   const redis = await open()
   await set(redis, '0')
   proxy.cutWhen((chunk, direction) => direction === 'toClient' && chunk.length > 0)
-  await isUnavailable(redis[run]((commands) => commands.incr('sh:test')))
+  await isUnavailable(redis[execute]((commands) => commands.incr('sh:test')))
   await redis.ready()
   // Redis had executed it; only the reply was lost.
   expect(await get(redis)).toBe('1')
@@ -142,32 +142,32 @@ async function withUser(name: string, rules: readonly string[], action: (url: st
   const url = new URL(proxy.url)
   url.username = name
   url.password = 'secret'
-  await admin[run]((commands) => commands.acl('SETUSER', name, 'on', '>secret', '~*', ...rules))
+  await admin[execute]((commands) => commands.acl('SETUSER', name, 'on', '>secret', '~*', ...rules))
   try {
     await action(url.href, admin)
   } finally {
-    await admin[run]((commands) => commands.acl('DELUSER', name))
+    await admin[execute]((commands) => commands.acl('DELUSER', name))
   }
 }
 
 test('a connection is ready only when Redis accepts writes', () =>
   withUser('test-reader', ['+@all'], async (url, admin) => {
     const redis = await open(url)
-    await admin[run]((commands) => commands.acl('SETUSER', 'test-reader', '-set'))
+    await admin[execute]((commands) => commands.acl('SETUSER', 'test-reader', '-set'))
     await expect(set(redis, 'x')).rejects.toMatchObject({ name: 'Unavailable', fate: 'not-executed' })
     const states: string[] = []
     const ready = redis.ready().then(() => states.push('ready'))
     await eventually(() => expect(messages()).toContain('warn waiting for Redis'))
     await delay(100)
     expect(states).toEqual([])
-    await admin[run]((commands) => commands.acl('SETUSER', 'test-reader', '+set'))
+    await admin[execute]((commands) => commands.acl('SETUSER', 'test-reader', '+set'))
     await ready
     expect(lines.find(({ level }) => level === 'warn')?.text).toContain('NOPERM')
   }))
 
 test('durabilitySettings reads the settings of the connected Redis', async () => {
   const redis = await open()
-  const [, appendFsync] = (await redis[run]((commands) => commands.config('GET', 'appendfsync'))) as unknown[]
+  const [, appendFsync] = (await redis[execute]((commands) => commands.config('GET', 'appendfsync'))) as unknown[]
   expect(await redis.durabilitySettings()).toEqual([{ appendOnly: 'yes', appendFsync, evictionPolicy: 'noeviction' }])
 })
 
@@ -211,7 +211,7 @@ test('a demoted primary is left, and the address is connected again', async () =
   const before = proxy.accepted()
   // The reply of a replica to a write.
   const refusal = "return redis.error_reply('READONLY You can\\'t write against a read only replica.')"
-  await isUnavailable(redis[run]((commands) => commands.eval(refusal, 0)))
+  await isUnavailable(redis[execute]((commands) => commands.eval(refusal, 0)))
   await eventually(() => expect(proxy.accepted()).toBe(before + 1))
   await redis.ready()
 })
@@ -239,16 +239,16 @@ test('a rejected password is tried again until Redis accepts it, and is never lo
   url.password = 'hunter2'
   const opening = open(url.href)
   await eventually(() => expect(lines.map(({ text }) => text).join()).toContain('WRONGPASS'))
-  await admin[run]((commands) => commands.acl('SETUSER', 'late', 'on', '>hunter2', '~*', '+@all'))
+  await admin[execute]((commands) => commands.acl('SETUSER', 'late', 'on', '>hunter2', '~*', '+@all'))
   expect((await opening).isReady()).toBe(true)
-  await admin[run]((commands) => commands.acl('DELUSER', 'late'))
+  await admin[execute]((commands) => commands.acl('DELUSER', 'late'))
   expect(JSON.stringify(lines)).not.toContain('hunter2')
 })
 
 test("a rejected command is no outage: the error gives the reason without the command's arguments", async () => {
   const redis = await open()
-  await redis[run]((commands) => commands.lpush('sh:test:list', 'x'))
-  const refused = await redis[run]((commands) => commands.incrby('sh:test:list', 4_711)).catch(
+  await redis[execute]((commands) => commands.lpush('sh:test:list', 'x'))
+  const refused = await redis[execute]((commands) => commands.incrby('sh:test:list', 4_711)).catch(
     (error: unknown) => error,
   )
   expect(refused).toBeInstanceOf(RedisRefusal)
@@ -259,7 +259,7 @@ test("a rejected command is no outage: the error gives the reason without the co
 
 /** Makes Redis reply with this error. */
 const answer = (redis: Redis, reply: string) =>
-  redis[run]((commands) => commands.eval('return redis.error_reply(ARGV[1])', 0, reply))
+  redis[execute]((commands) => commands.eval('return redis.error_reply(ARGV[1])', 0, reply))
 
 test.each([
   'LOADING Redis is loading the dataset in memory',
@@ -280,15 +280,15 @@ test.each([
 
 test('a Redis that forbids a command is an outage, logged once and without the arguments', async () => {
   const admin = await open(server.redisUrl)
-  await admin[run]((commands) => commands.acl('SETUSER', 'narrow', 'on', '>pw', '~*', '+@all', '-incrby'))
+  await admin[execute]((commands) => commands.acl('SETUSER', 'narrow', 'on', '>pw', '~*', '+@all', '-incrby'))
   const url = new URL(proxy.url)
   url.username = 'narrow'
   url.password = 'pw'
   const redis = await open(url.href)
   lines.length = 0
   const asked = [
-    ...Array.from({ length: 5 }, () => redis[run]((commands) => commands.incrby('sh:test', 4_711))),
-    redis[run]((commands) => commands.eval("return redis.call('INCRBY', KEYS[1], 4711)", 1, 'sh:test')),
+    ...Array.from({ length: 5 }, () => redis[execute]((commands) => commands.incrby('sh:test', 4_711))),
+    redis[execute]((commands) => commands.eval("return redis.call('INCRBY', KEYS[1], 4711)", 1, 'sh:test')),
   ]
   for (const { reason } of (await Promise.allSettled(asked)) as PromiseRejectedResult[]) {
     expect(reason).toMatchObject({ name: 'Unavailable', dependency: 'redis' })
@@ -296,7 +296,7 @@ test('a Redis that forbids a command is an outage, logged once and without the a
   expect(lines).toHaveLength(1)
   expect(JSON.stringify(lines)).toContain('NOPERM')
   expect(JSON.stringify(lines)).not.toContain('4711')
-  await admin[run]((commands) => commands.acl('DELUSER', 'narrow'))
+  await admin[execute]((commands) => commands.acl('DELUSER', 'narrow'))
 })
 
 test('an unsent command is certainly not executed; one whose reply was lost may be', async () => {
@@ -323,8 +323,8 @@ test.each(['ERR user_script:1: attempt to compare nil with number', 'BUSYGROUP C
 
 test('an error inside a script is a refusal too', async () => {
   const redis = await open()
-  await redis[run]((commands) => commands.lpush('sh:test:list', 'x'))
+  await redis[execute]((commands) => commands.lpush('sh:test:list', 'x'))
   for (const script of ["return redis.call('GET', KEYS[1])", 'return 1 + nil']) {
-    await expect(redis[run]((commands) => commands.eval(script, 1, 'sh:test:list'))).rejects.toThrow(RedisRefusal)
+    await expect(redis[execute]((commands) => commands.eval(script, 1, 'sh:test:list'))).rejects.toThrow(RedisRefusal)
   }
 })

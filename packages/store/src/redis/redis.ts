@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Unavailable } from '@switchhook/contracts'
 import { isCertificateError, type Logger, oncePerTick } from '@switchhook/runtime'
 import { Cluster, type Redis as Single } from 'ioredis'
-import { PROBE_KEY } from '../keys.ts'
+import { TEST_WRITE_KEY } from '../keys.ts'
 import { connectTo, type RedisClient, reconnectWaitMs } from './client.ts'
 import { type Commands, withScripts } from './commands.ts'
 import { type DurabilitySettings, fullestOf, parseMemory, type RedisMemory, readSettings } from './durability.ts'
@@ -10,25 +10,25 @@ import { fateOf, isRefusal, isReply, limitReplies, type ReplyWatch, watchReplies
 import type { ScriptName, ScriptReplies } from './scripts.ts'
 
 /** How the stores of this package send commands. `index.ts` does not export it, so no other package touches a key. */
-export const run = Symbol('run')
+export const execute = Symbol('execute')
 
 /** A connection that reconnects automatically. While it is down, every use of it rejects immediately with Unavailable. */
 export interface Redis extends ReturnType<typeof wrap> {}
 
-/** Runs a script of this package. @throws as `Redis[run]` */
+/** Runs a script of this package. @throws as `Redis[execute]` */
 export const runScript = <Name extends ScriptName>(
-  redis: Pick<Redis, typeof run>,
+  redis: Pick<Redis, typeof execute>,
   name: Name,
   keys: readonly string[],
   args: readonly (string | number | Buffer)[] = [],
-): Promise<ScriptReplies[Name]> => redis[run]((commands) => commands.runScript(name, keys, args))
+): Promise<ScriptReplies[Name]> => redis[execute]((commands) => commands.runScript(name, keys, args))
 
-/** Sends several commands in one round trip, and resolves to their replies. @throws as `Redis[run]` */
+/** Sends several commands in one round trip, and resolves to their replies. @throws as `Redis[execute]` */
 export const pipeline = <Replies extends readonly unknown[] | []>(
-  redis: Pick<Redis, typeof run>,
+  redis: Pick<Redis, typeof execute>,
   send: (commands: Commands) => Replies,
 ): Promise<{ -readonly [Place in keyof Replies]: Awaited<Replies[Place]> }> =>
-  redis[run]((commands) => Promise.all(send(commands)))
+  redis[execute]((commands) => Promise.all(send(commands)))
 
 /**
  * Reads the strings at keys of a tick in one command. A cluster gets one for each key, so that a primary that is away fails its
@@ -36,11 +36,11 @@ export const pipeline = <Replies extends readonly unknown[] | []>(
  * @param readOne reads a key of a cluster
  */
 export const stringsPerTick = (
-  redis: Pick<Redis, typeof run | 'mayMixTags'>,
-  readOne = (key: string): Promise<string | null> => redis[run]((commands) => commands.get(key)),
+  redis: Pick<Redis, typeof execute | 'mayMixTags'>,
+  readOne = (key: string): Promise<string | null> => redis[execute]((commands) => commands.get(key)),
 ) =>
   oncePerTick(async (keys: readonly string[]) =>
-    redis.mayMixTags() ? await redis[run]((commands) => commands.getEach(keys)) : keys.map(readOne),
+    redis.mayMixTags() ? await redis[execute]((commands) => commands.getEach(keys)) : keys.map(readOne),
   )
 
 /** Redis answered with an error about the command or the stored data, not about its own state. */
@@ -126,7 +126,7 @@ function wrap(client: RedisClient, closing: AbortController, trouble: (error: un
   const primaries = (): readonly Single[] => (client instanceof Cluster ? client.nodes('master') : [client])
   let closed: Promise<void> | undefined
   return {
-    [run]: send,
+    [execute]: send,
     /** Connected, and Redis has loaded its data. */
     isReady: (): boolean => client.status === 'ready' && !closing.signal.aborted,
     /**
@@ -137,7 +137,7 @@ function wrap(client: RedisClient, closing: AbortController, trouble: (error: un
       for (let tries = 0; ; tries++) {
         if (closing.signal.aborted) throw new Unavailable('redis', 'the connection to Redis was closed by this process')
         try {
-          await send((redis) => redis.set(PROBE_KEY, '', 'PX', 1_000))
+          await send((redis) => redis.set(TEST_WRITE_KEY, '', 'PX', 1_000))
           return
         } catch (error) {
           if (mayBeFull && isFull(error)) return

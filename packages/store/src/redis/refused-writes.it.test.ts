@@ -2,7 +2,7 @@ import { newEventId } from '@switchhook/contracts'
 import { canStartRedis, type RedisServers, redisServers, silentLog } from '@switchhook/testkit'
 import { createOutbox } from '../state/outbox.ts'
 import { createStateStore } from '../state/state-store.ts'
-import { openRedis, type Redis, run } from './redis.ts'
+import { execute, openRedis, type Redis } from './redis.ts'
 
 /** A separate server, because the memory limit applies to all its clients. */
 const describeWithOwnRedis = canStartRedis() ? describe : describe.skip
@@ -24,7 +24,7 @@ describeWithOwnRedis('a Redis over its memory limit', () => {
   afterEach(() => limit(0))
 
   const limit = async (bytes: number): Promise<void> => {
-    await redis[run]((commands) => commands.config('SET', 'maxmemory', bytes))
+    await redis[execute]((commands) => commands.config('SET', 'maxmemory', bytes))
   }
 
   test('refuses a commit entirely, and the error says that nothing was written', async () => {
@@ -53,6 +53,6 @@ describeWithOwnRedis('a Redis over its memory limit', () => {
     await limit(1)
     // DEL needs no memory, and counts as the script's first write.
     const script = "redis.call('DEL', KEYS[1]) return redis.call('SET', KEYS[1], ARGV[1])"
-    expect(await redis[run]((commands) => commands.eval(script, 1, 'sh:test', 'written'))).toBe('OK')
+    expect(await redis[execute]((commands) => commands.eval(script, 1, 'sh:test', 'written'))).toBe('OK')
   })
 })

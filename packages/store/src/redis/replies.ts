@@ -24,7 +24,7 @@ export interface ReplyWatch {
 const TOO_LATE = 'Redis did not reply in time'
 
 /**
- * Sends over one connection. The commands of one turn of the event loop share one write. ioredis' own `commandTimeout`,
+ * Sends over one connection. The commands of one iteration of the event loop share one write. ioredis' own `commandTimeout`,
  * `socketTimeout` and `enableAutoPipelining` do the same at three times the processor time of a whole command (ADR 0041),
  * and its timers do not allow for a stall.
  */
@@ -36,7 +36,7 @@ export function watchReplies(
   let due = 0
   let corked: WatchedConnection['stream']
 
-  function corkForThisTurn(): void {
+  function corkForThisIteration(): void {
     const { stream } = connection
     if (stream === undefined || stream === corked) return
     stream.cork()
@@ -54,7 +54,7 @@ export function watchReplies(
 
   return {
     async send(action) {
-      corkForThisTurn()
+      corkForThisIteration()
       const replies = action()
       due += 1
       const arrived = (): void => {

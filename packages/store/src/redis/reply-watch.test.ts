@@ -29,26 +29,26 @@ function aConnection(status: WatchedConnection['status'] = 'ready') {
 
 const never = (): Promise<never> => new Promise(() => {})
 const pass = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms)
-const nextTurn = (): Promise<void> => pass(0)
+const nextIteration = (): Promise<void> => pass(0)
 
-test('the commands of one turn of the event loop share one write', async () => {
+test('the commands of one iteration of the event loop share one write', async () => {
   const { stream, watch } = aConnection()
   const replies = [watch.send(async () => 1), watch.send(async () => 2)]
   expect([stream.corks, stream.uncorks]).toEqual([1, 0])
   expect(await Promise.all(replies)).toEqual([1, 2])
-  await nextTurn()
+  await nextIteration()
   expect(stream.uncorks).toBe(1)
   void watch.send(async () => 3)
   expect(stream.corks).toBe(2)
 })
 
-test('a new socket in the same turn is corked too, and both are uncorked', async () => {
+test('a new socket in the same iteration is corked too, and both are uncorked', async () => {
   const { stream, watch, connection } = aConnection()
   const other = aConnection()
   void watch.send(async () => 1)
   connection.stream = other.stream as typeof connection.stream
   void watch.send(async () => 2)
-  await nextTurn()
+  await nextIteration()
   expect([stream.corks, stream.uncorks, other.stream.corks, other.stream.uncorks]).toEqual([1, 1, 1, 1])
 })
 

@@ -7,7 +7,7 @@ import {
   startTlsProxy,
   testRedis,
 } from '@switchhook/testkit'
-import { openRedis, type Redis, run } from './redis.ts'
+import { execute, openRedis, type Redis } from './redis.ts'
 
 let trusted: CertificateAuthority
 let other: CertificateAuthority
@@ -19,7 +19,7 @@ const log = {
   error: (message: string, fields?: Readonly<Record<string, unknown>>) =>
     void errors.push(`${message}: ${String(fields?.['error'])}`),
 }
-const ping = (redis: Redis) => redis[run]((commands) => commands.ping())
+const ping = (redis: Redis) => redis[execute]((commands) => commands.ping())
 
 beforeAll(async () => {
   ;[trusted, other] = await Promise.all([makeCertificateAuthority(), makeCertificateAuthority()])

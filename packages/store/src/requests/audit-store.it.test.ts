@@ -1,7 +1,7 @@
 import type { Tenant } from '@switchhook/contracts'
 import { type TestRedis, useRedis } from '@switchhook/testkit'
 import { auditKey } from '../keys.ts'
-import { openRedis, type Redis, run } from '../redis/redis.ts'
+import { execute, openRedis, type Redis } from '../redis/redis.ts'
 import { type AuditList, type AuditStore, createAuditStore } from './audit-store.ts'
 
 const DAY_MS = 86_400_000
@@ -33,7 +33,9 @@ const numbers = async (
 
 /** Appends an entry with an earlier time. */
 const appendAt = (atMs: number, n: number): Promise<unknown> =>
-  redis[run]((commands) => commands.xadd(auditKey('acme'), `${atMs}-0`, 'action', 'a', 'entry', JSON.stringify({ n })))
+  redis[execute]((commands) =>
+    commands.xadd(auditKey('acme'), `${atMs}-0`, 'action', 'a', 'entry', JSON.stringify({ n })),
+  )
 
 test('entries are listed newest first with their time, per tenant', async () => {
   const before = Date.now()
@@ -135,7 +137,7 @@ test('an entry that is appended after the clock was set back is still the newest
 })
 
 test('entries older than the retention are not listed, and the next append removes them', async () => {
-  const length = (): Promise<number> => redis[run]((commands) => commands.xlen(auditKey('acme')))
+  const length = (): Promise<number> => redis[execute]((commands) => commands.xlen(auditKey('acme')))
   await appendAt(Date.now() - 91 * DAY_MS, 1)
   await appendAt(Date.now() - 89 * DAY_MS, 2)
   expect((await numbers()).found).toEqual([2])
@@ -143,7 +145,7 @@ test('entries older than the retention are not listed, and the next append remov
   await store.append('acme', 'webhooks', [{ action: 'a', entry: { n: 3 } }])
   expect((await numbers()).found).toEqual([3, 2])
   expect(await length()).toBe(2)
-  const leftMs = await redis[run]((commands) => commands.pttl(auditKey('acme')))
+  const leftMs = await redis[execute]((commands) => commands.pttl(auditKey('acme')))
   expect(leftMs).toBeGreaterThan(89 * DAY_MS)
 })
 

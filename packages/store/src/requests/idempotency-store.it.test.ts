@@ -1,7 +1,7 @@
 import { isGuid } from '@switchhook/contracts'
 import { eventually, silentLog, startTcpProxy, type TcpProxy, type TestRedis, useRedis } from '@switchhook/testkit'
 import { idempotentKey } from '../keys.ts'
-import { openRedis, type Redis, run } from '../redis/redis.ts'
+import { execute, openRedis, type Redis } from '../redis/redis.ts'
 import { createIdempotencyStore, type IdempotencyClaim, type IdempotencyStore } from './idempotency-store.ts'
 
 const LONG = { leaseMs: 30_000, retentionMs: 60_000 }
@@ -29,7 +29,7 @@ async function claim(by: IdempotencyStore = store, scope = 'scope', fingerprint 
   return begun.claim
 }
 
-const expiryOf = (scope: string): Promise<number> => redis[run]((commands) => commands.pttl(idempotentKey(scope)))
+const expiryOf = (scope: string): Promise<number> => redis[execute]((commands) => commands.pttl(idempotentKey(scope)))
 
 test('the first request gets the claim, a concurrent one is busy, later ones get the answer', async () => {
   const first = await claim()
@@ -110,7 +110,7 @@ test('a claim that was taken over can neither finish nor release the request, no
 test('a request is kept for the retention after its claim, and again after its answer', async () => {
   const first = await claim()
   expect(await expiryOf('scope')).toBeGreaterThan(LONG.retentionMs - 5_000)
-  await redis[run]((commands) => commands.pexpire(idempotentKey('scope'), 10_000))
+  await redis[execute]((commands) => commands.pexpire(idempotentKey('scope'), 10_000))
   await store.finish(first, 'answer')
   expect(await expiryOf('scope')).toBeGreaterThan(LONG.retentionMs - 5_000)
 

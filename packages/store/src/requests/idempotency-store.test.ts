@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Unavailable } from '@switchhook/contracts'
 import { eventually } from '@switchhook/testkit'
 import type { Commands } from '../redis/commands.ts'
-import { type Redis, RedisRefusal, run } from '../redis/redis.ts'
+import { execute, type Redis, RedisRefusal } from '../redis/redis.ts'
 import { createIdempotencyStore } from './idempotency-store.ts'
 
 /** A Redis that fails every command until it is `up`, and notes the tokens of the claims that it releases. */
@@ -14,7 +14,7 @@ function redisThatIsAway(failure: () => Error = () => new Unavailable('redis', '
     state.released.push(token ?? '')
     return 1
   }
-  const redis: Pick<Redis, typeof run> = { [run]: (action) => action({ runScript } as unknown as Commands) }
+  const redis: Pick<Redis, typeof execute> = { [execute]: (action) => action({ runScript } as unknown as Commands) }
   return { state, store: createIdempotencyStore(redis as Redis, { leaseMs: 30_000, retentionMs: 60_000 }) }
 }
 

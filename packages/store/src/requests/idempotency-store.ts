@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { isNotExecuted, Unavailable } from '@switchhook/contracts'
 import { idempotentKey, idempotentListKey } from '../keys.ts'
-import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
+import { execute, pipeline, type Redis, runScript } from '../redis/redis.ts'
 import { createReleaseQueue } from './release-queue.ts'
 
 /** The right to execute one request. A claim that was taken over can neither finish nor release the request. */
@@ -65,7 +65,7 @@ export function createIdempotencyStore(
     const over = scopes.filter((_, i) => results[i] === 1)
     if (over.length === 0) return
     // Unlist them last: after a crash before this, the next request forgets them again.
-    const removed = await redis[run]((commands) => commands.zrem(idempotentListKey(owner), ...over))
+    const removed = await redis[execute]((commands) => commands.zrem(idempotentListKey(owner), ...over))
     limit?.forgotten(removed)
   }
 

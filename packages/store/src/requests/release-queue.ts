@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { backoffMs } from '@switchhook/runtime'
 import { RedisRefusal } from '../redis/redis.ts'
 
-interface HeldClaim {
+interface OpenClaim {
   readonly scope: string
   readonly token: string
 }
@@ -21,14 +21,14 @@ const MAX_WAITING = 10_000
  * @returns tries once, and resolves then, also if Redis is away
  */
 export function createReleaseQueue(
-  send: (claim: HeldClaim) => Promise<unknown>,
+  send: (claim: OpenClaim) => Promise<unknown>,
   leaseMs: number,
-): (claim: HeldClaim) => Promise<void> {
-  const waiting = new Map<string, { readonly claim: HeldClaim; readonly untilMs: number }>()
+): (claim: OpenClaim) => Promise<void> {
+  const waiting = new Map<string, { readonly claim: OpenClaim; readonly untilMs: number }>()
   let isRepeating = false
 
   /** Resolves to whether Redis answered. If it refuses the command itself, repeating would not help. */
-  async function isAnswered(claim: HeldClaim): Promise<boolean> {
+  async function isAnswered(claim: OpenClaim): Promise<boolean> {
     try {
       await send(claim)
       return true

@@ -1,7 +1,7 @@
 import { answerWithin } from '@switchhook/runtime'
 import { eventually, silentLog, startTcpProxy, type TcpProxy, type TestRedis, testRedis } from '@switchhook/testkit'
 import { requestsKey } from '../keys.ts'
-import { openRedis, type Redis, run } from '../redis/redis.ts'
+import { execute, openRedis, type Redis } from '../redis/redis.ts'
 import { createRequestLimiter } from './request-limiter.ts'
 
 const RATE = { requests: 3, windowMs: 60_000 }
@@ -42,7 +42,7 @@ const countAll = async (
 
 /** The number of commands that Redis has executed for this test's connections, including this one. */
 const commandsOf = async (): Promise<number> => {
-  const stats = await other[run]((commands) => commands.info('commandstats'))
+  const stats = await other[execute]((commands) => commands.info('commandstats'))
   return Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1] ?? 0)
 }
 
@@ -60,7 +60,7 @@ test('the first request beyond the limit is rejected, whichever process counts i
 test('each client is counted separately, and its count expires with the window', async () => {
   expect(await countAll(limiter, 4, 'a')).toEqual([false, false, false, true])
   expect((await limiter.count('b')).isOver).toBe(false)
-  const leftMs = await other[run]((commands) => commands.pttl(requestsKey('a')))
+  const leftMs = await other[execute]((commands) => commands.pttl(requestsKey('a')))
   expect(leftMs).toBeGreaterThan(0)
   expect(leftMs).toBeLessThanOrEqual(60_000)
 })
@@ -114,7 +114,7 @@ test('a request does not wait for a Redis that does not answer', async () => {
   wire.freeze()
   expect((await answerWithin(2_000, limiter.count('a'), 'late')).isOver).toBe(false)
   wire.thaw()
-  await eventually(async () => expect(await redis[run]((commands) => commands.ping())).toBe('PONG'), {
+  await eventually(async () => expect(await redis[execute]((commands) => commands.ping())).toBe('PONG'), {
     timeoutMs: 10_000,
   })
 })

@@ -1,7 +1,7 @@
 import { type Tenant, Unavailable } from '@switchhook/contracts'
 import { followedKey, PARTITIONS, partitionOf, stateKey } from '../keys.ts'
 import { scoredEntries } from '../paging.ts'
-import { pipeline, type Redis, run } from '../redis/redis.ts'
+import { execute, pipeline, type Redis } from '../redis/redis.ts'
 
 /** Longer than a process takes from `add` to the commit of the record, and than the clocks of two processes differ. */
 const COMMITTED_WITHIN_MS = 5 * 60_000
@@ -14,7 +14,7 @@ const COMMITTED_WITHIN_MS = 5 * 60_000
 export function createFollowedRecords(redis: Redis, nowMs: () => number = Date.now) {
   async function ofPartition(partition: number) {
     const key = followedKey(partition)
-    const found = scoredEntries(await redis[run]((commands) => commands.zrange(key, '0', '-1', 'WITHSCORES')))
+    const found = scoredEntries(await redis[execute]((commands) => commands.zrange(key, '0', '-1', 'WITHSCORES')))
     if (found.length === 0) return []
     const records = found.map(({ member }) => parse(member))
     const stored = await pipeline(redis, (commands) =>
@@ -23,7 +23,7 @@ export function createFollowedRecords(redis: Redis, nowMs: () => number = Date.n
     const oldestMs = nowMs() - COMMITTED_WITHIN_MS
     const isForgotten = found.map(({ since }, at) => stored[at] === 0 && Number(since) < oldestMs)
     const forgotten = found.filter((_one, at) => isForgotten[at]).map(({ member }) => member)
-    if (forgotten.length > 0) await redis[run]((commands) => commands.zrem(key, ...forgotten))
+    if (forgotten.length > 0) await redis[execute]((commands) => commands.zrem(key, ...forgotten))
     return records.filter((_one, at) => isForgotten[at] !== true)
   }
 
@@ -35,14 +35,14 @@ export function createFollowedRecords(redis: Redis, nowMs: () => number = Date.n
     async add(tenant: Tenant, key: string): Promise<void> {
       const list = followedKey(partitionOf(tenant))
       try {
-        await redis[run]((commands) => commands.zadd(list, nowMs(), memberOf(tenant, key)))
+        await redis[execute]((commands) => commands.zadd(list, nowMs(), memberOf(tenant, key)))
       } catch (cause) {
         if (!(cause instanceof Unavailable)) throw cause
         throw new Unavailable('redis', 'the name of a record could not be stored', { cause, fate: 'not-executed' })
       }
     },
     async remove(tenant: Tenant, key: string): Promise<void> {
-      await redis[run]((commands) => commands.zrem(followedKey(partitionOf(tenant)), memberOf(tenant, key)))
+      await redis[execute]((commands) => commands.zrem(followedKey(partitionOf(tenant)), memberOf(tenant, key)))
     },
     /** Contains every added name that was not removed. Names whose record has expired are forgotten. */
     all: async () => (await Promise.all(PARTITIONS.map(ofPartition))).flat(),

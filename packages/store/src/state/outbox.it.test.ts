@@ -1,7 +1,7 @@
 import { type PlatformEvent, type Tenant } from '@switchhook/contracts'
 import { anEvent, type TestRedis, useRedis } from '@switchhook/testkit'
 import { outboxKey, partitionOf, revisionKey } from '../keys.ts'
-import { openRedis, type Redis, run } from '../redis/redis.ts'
+import { execute, openRedis, type Redis } from '../redis/redis.ts'
 import { createOutbox, type OutboxEntry } from './outbox.ts'
 import { createStateStore } from './state-store.ts'
 
@@ -24,7 +24,7 @@ const idsOf = (entries: readonly (OutboxEntry | PlatformEvent)[]): string[] =>
 /** Makes the relays that hold entries of this tenant look silent for this long. */
 async function silence(tenant: string, idleMs: number): Promise<void> {
   const key = outboxKey(partitionOf(tenant))
-  await redis[run](async (commands) => {
+  await redis[execute](async (commands) => {
     const pending = (await commands.xpending(key, 'relay', '-', '+', 100)) as [string][]
     const ids = pending.map(([id]) => id)
     await commands.xclaim(key, 'relay', 'relay', 0, ...ids, 'IDLE', idleMs, 'JUSTID')
@@ -138,7 +138,7 @@ test('an entry that was deleted by hand does not come back and does not stop the
   const outbox = createOutbox(redis)
   const claimed = await outbox.claim(10)
   const deleted = claimed.find(({ event }) => event.eventId === gone?.eventId)
-  await redis[run]((commands) => commands.xdel(outboxKey(deleted?.partition ?? 0), deleted?.id ?? ''))
+  await redis[execute]((commands) => commands.xdel(outboxKey(deleted?.partition ?? 0), deleted?.id ?? ''))
   await outbox.giveBack(claimed)
   expect(idsOf(await outbox.claim(10))).toEqual([stays?.eventId])
 })
@@ -157,11 +157,11 @@ test('events are claimed from an emptied Redis, which has no consumer group', as
 test('scripts that Redis has forgotten are loaded again', async () => {
   const outbox = createOutbox(redis)
   await outbox.claim(10)
-  await redis[run]((commands) => commands.script('FLUSH'))
+  await redis[execute]((commands) => commands.script('FLUSH'))
   const events = await commit('acme', 300)
   const claimed = await outbox.claim(1_000)
   expect(claimed).toHaveLength(300)
-  await redis[run]((commands) => commands.script('FLUSH'))
+  await redis[execute]((commands) => commands.script('FLUSH'))
   await outbox.sent(claimed)
   expect(await outbox.backlog()).toBe(0)
   expect(idsOf(claimed)).toEqual(expect.arrayContaining(idsOf(events)))
@@ -213,7 +213,7 @@ describe('events that a commit claims', () => {
     await withGroup()
     const [early] = await commitFor('acme', 1)
     expect(early?.event).not.toHaveProperty('revision')
-    await redis[run]((commands) => commands.set(revisionKey('acme'), 'r1'))
+    await redis[execute]((commands) => commands.set(revisionKey('acme'), 'r1'))
     const [late] = await commitFor('acme', 1)
     expect(late?.event.revision).toBe('r1')
   })

@@ -10,7 +10,7 @@ import {
   timersClockKey,
   timersKey,
 } from '../keys.ts'
-import { type Redis, run, runScript, stringsPerTick } from '../redis/redis.ts'
+import { execute, type Redis, runScript, stringsPerTick } from '../redis/redis.ts'
 import { CONSUMER, DEAD_AFTER_MS, GROUP, type OutboxEntry, outboxJson } from './outbox.ts'
 
 export interface StateRecord {
@@ -87,7 +87,7 @@ export function createStateStore(redis: Redis, relay?: Relay) {
     /** Reads all keys atomically. Results are in the order of the keys. */
     async read(tenant: Tenant, keys: readonly string[]): Promise<StateRecord[]> {
       if (keys.length === 0) return []
-      const stored = await redis[run]((commands) => commands.mget(keys.map((key) => stateKey(tenant, key))))
+      const stored = await redis[execute]((commands) => commands.mget(keys.map((key) => stateKey(tenant, key))))
       return stored.map((record) => (record === null ? ABSENT : parse(record)))
     },
     /** Writes everything or nothing. 'conflict': the version of a record is not the expected one, nothing was written. */

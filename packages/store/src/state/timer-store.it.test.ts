@@ -2,7 +2,7 @@ import type { Tenant } from '@switchhook/contracts'
 import { eventually, type TestRedis, useRedis } from '@switchhook/testkit'
 import { partitionOf, timerMember, timersClockKey, timersKey } from '../keys.ts'
 import type { Commands } from '../redis/commands.ts'
-import { openRedis, type Redis, run } from '../redis/redis.ts'
+import { execute, openRedis, type Redis } from '../redis/redis.ts'
 import { createStateStore } from './state-store.ts'
 import { createTimerStore, type DueTimer, type TimerStore } from './timer-store.ts'
 
@@ -146,7 +146,7 @@ test('a timer is overdue from its due time until it is claimed', async () => {
 describe('after a failover to a Redis whose clock is 20 s behind', () => {
   const BEHIND_MS = 20_000
   const part = partitionOf('acme')
-  const command = <T>(make: (commands: Commands) => Promise<T>): Promise<T> => redis[run](make)
+  const command = <T>(make: (commands: Commands) => Promise<T>): Promise<T> => redis[execute](make)
 
   /** Moves the stored times forward, which is the same for the scripts as a clock that is behind. */
   async function failOver(): Promise<void> {

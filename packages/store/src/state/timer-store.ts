@@ -7,8 +7,8 @@ import { divideEvenly } from './divide-evenly.ts'
 /** A due timer, which `StateStore.commit` set. `stored`: the stored text, unchanged, for `done`. */
 export type DueTimer = Readonly<ReturnType<typeof parse>>
 
-/** Redis looks through them in about 3 ms. Timers of other owners behind so many left ones wait. */
-const MAX_LOOKED_THROUGH = 5_000
+/** Redis scans them in about 3 ms. Timers of other owners behind so many left ones wait. */
+const MAX_SCANNED = 5_000
 
 const keysOf = (part: number): string[] => [timersKey(part), timerPayloadsKey(part), timersClockKey(part)]
 
@@ -44,7 +44,7 @@ export function createTimerStore(redis: Redis) {
           commands.runScript('state/claim-timers', keysOf(part), [
             count,
             leaseMs,
-            leftOwners.length > 0 ? MAX_LOOKED_THROUGH : count,
+            leftOwners.length > 0 ? MAX_SCANNED : count,
             ...leftOwners,
           ]),
         ),

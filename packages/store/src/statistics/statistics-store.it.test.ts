@@ -1,6 +1,6 @@
 import { newSubscriptionId, type SubscriptionId, type Tenant } from '@switchhook/contracts'
 import { type TestRedis, useRedis } from '@switchhook/testkit'
-import { openRedis, type Redis, run } from '../redis/redis.ts'
+import { execute, openRedis, type Redis } from '../redis/redis.ts'
 import { addStored, type Counts, figuresOf } from './counts.ts'
 import { createStatisticsStore, type StatisticsQuery } from './statistics-store.ts'
 
@@ -75,8 +75,8 @@ test('minutes are kept for a day, hours for 30 days', async () => {
   await store().add('acme', [...old, addition('.a1')], NOW)
   expect(await read(null, { fromMs: 0 })).toHaveLength(1)
   expect(await read(null, { fromMs: 0, step: '1h' })).toHaveLength(2)
-  const keys = await redis[run]((commands) => commands.keys('*:statistics:*'))
-  const lifetimes = await redis[run]((commands) => Promise.all(keys.map((key) => commands.pttl(key))))
+  const keys = await redis[execute]((commands) => commands.keys('*:statistics:*'))
+  const lifetimes = await redis[execute]((commands) => Promise.all(keys.map((key) => commands.pttl(key))))
   expect(lifetimes.every((ms) => ms > 0 && ms <= 35 * DAY_MS)).toBe(true)
 })
 
@@ -118,7 +118,7 @@ describe('beyond the limit of subscriptions', () => {
     expect((await read(one))[0]?.attempts).toBe(2)
     expect((await read(other))[0]?.attempts).toBe(2)
     expect((await read())[0]?.attempts).toBe(502)
-    expect(await redis[run]((commands) => commands.keys('*:statistics:*'))).toHaveLength(6)
+    expect(await redis[execute]((commands) => commands.keys('*:statistics:*'))).toHaveLength(6)
   })
 
   test('none at all has statistics of its own if the limit is 0', async () => {

@@ -1,7 +1,7 @@
 import { parseSubscriptionId, type SubscriptionId, type Tenant } from '@switchhook/contracts'
 import { countedSubscriptionsKey, statisticsKey } from '../keys.ts'
 import { chunksOf } from '../redis/in-chunks.ts'
-import { pipeline, type Redis, run, runScript } from '../redis/redis.ts'
+import { execute, pipeline, type Redis, runScript } from '../redis/redis.ts'
 import { addStored, type Counts, figuresOf, formatCounts } from './counts.ts'
 
 const MINUTE_MS = 60_000
@@ -71,7 +71,9 @@ export function createStatisticsStore(redis: Redis, limits: { readonly subscript
   async function storable(tenant: Tenant, additions: readonly Addition[]): Promise<readonly Addition[]> {
     const own = additions.filter(({ subscriptionId }) => subscriptionId !== null)
     if (own.length <= limits.subscriptions) return additions
-    const members = new Set(await redis[run]((commands) => commands.zrange(countedSubscriptionsKey(tenant), '0', '-1')))
+    const members = new Set(
+      await redis[execute]((commands) => commands.zrange(countedSubscriptionsKey(tenant), '0', '-1')),
+    )
     const isMember = ({ subscriptionId }: Addition): boolean => members.has(subscriptionId ?? '')
     return [
       ...additions.filter(({ subscriptionId }) => subscriptionId === null),
@@ -86,7 +88,7 @@ export function createStatisticsStore(redis: Redis, limits: { readonly subscript
       const hashes = hashesBetween(step, nowMs - STATISTICS_STEPS[step].keptMs, nowMs)
       return ids.flatMap((id) => hashes.map((hash) => statisticsKey(tenant, id, step, hash)))
     })
-    await redis[run]((commands) => commands.unlink(keys))
+    await redis[execute]((commands) => commands.unlink(keys))
   }
 
   return {

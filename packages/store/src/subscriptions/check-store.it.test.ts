@@ -1,7 +1,7 @@
 import { newSubscriptionId, type Tenant } from '@switchhook/contracts'
 import { eventually, type TestRedis, useRedis } from '@switchhook/testkit'
 import { checksKey } from '../keys.ts'
-import { openRedis, type Redis, run } from '../redis/redis.ts'
+import { execute, openRedis, type Redis } from '../redis/redis.ts'
 import { type CheckStore, createCheckStore } from './check-store.ts'
 
 const BOUNDS = { leaseMs: 60_000, most: 2 }
@@ -43,7 +43,7 @@ test('a tenant has a limited number of checks at a time, until they end or their
 test('the key of checks that were not ended expires with the longest lease', async () => {
   await anotherOf('acme')
   await anotherOf('acme', 50)
-  const leftMs = await redis[run]((commands) => commands.pttl(checksKey('acme')))
+  const leftMs = await redis[execute]((commands) => commands.pttl(checksKey('acme')))
   expect(leftMs).toBeGreaterThan(50_000)
   expect(leftMs).toBeLessThanOrEqual(BOUNDS.leaseMs)
 })

@@ -1,6 +1,6 @@
 import type { CheckResult, Subscription } from '@switchhook/contracts'
 import { checkFactsKey, checksKey } from '../keys.ts'
-import { type Redis, run, runScript } from '../redis/redis.ts'
+import { execute, type Redis, runScript } from '../redis/redis.ts'
 
 type Checked = Pick<Subscription, 'tenant' | 'id'>
 
@@ -19,13 +19,13 @@ export const createCheckStore = (redis: Redis) => ({
     runScript(redis, 'subscriptions/begin-check', [checksKey(tenant)], [id, leaseMs, most]),
   /** Call it within the lease only: after it, this would end the next check. */
   async end({ tenant, id }: Checked): Promise<void> {
-    await redis[run]((commands) => commands.zrem(checksKey(tenant), id))
+    await redis[execute]((commands) => commands.zrem(checksKey(tenant), id))
   },
   async save(checkId: string, result: CheckResult): Promise<void> {
-    await redis[run]((commands) => commands.set(checkFactsKey(checkId), JSON.stringify(result), 'PX', FACTS_MS))
+    await redis[execute]((commands) => commands.set(checkFactsKey(checkId), JSON.stringify(result), 'PX', FACTS_MS))
   },
   async find(checkId: string): Promise<CheckResult | undefined> {
-    const stored = await redis[run]((commands) => commands.get(checkFactsKey(checkId)))
+    const stored = await redis[execute]((commands) => commands.get(checkFactsKey(checkId)))
     return stored === null ? undefined : (JSON.parse(stored) as CheckResult)
   },
 })

@@ -3,7 +3,7 @@ import { EVENT_TYPES, receives, type Subscription } from '@switchhook/contracts'
 import { aSubscription, type TestRedis, useRedis } from '@switchhook/testkit'
 import fc from 'fast-check'
 import { revisionKey, subscriptionChangesKey, subscriptionsKey } from '../keys.ts'
-import { openRedis, type Redis, run } from '../redis/redis.ts'
+import { execute, openRedis, type Redis } from '../redis/redis.ts'
 import { createMatching } from './matching.ts'
 import { matchOf } from './subscription-index.ts'
 import { createSubscriptionStore } from './subscription-store.ts'
@@ -24,7 +24,7 @@ const byId = (a: { readonly id: string }, b: { readonly id: string }): number =>
 
 /** How often Redis was asked for all or many subscriptions together, and for single ones by a script. */
 async function reads(): Promise<{ all: number; single: number }> {
-  const stats = await redis[run]((commands) => commands.info('commandstats'))
+  const stats = await redis[execute]((commands) => commands.info('commandstats'))
   const callsOf = (name: string) => Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(stats)?.[1] ?? 0)
   return { all: callsOf('hscan') + callsOf('hgetall'), single: callsOf('hget') }
 }
@@ -93,7 +93,7 @@ test('the matches of one tick read the revision once', async () => {
   await createSubscriptionStore(redis).create(subscription())
   await matching(TENANT, 'call.status')
   const gets = async () => {
-    const stats = await redis[run]((commands) => commands.info('commandstats'))
+    const stats = await redis[execute]((commands) => commands.info('commandstats'))
     return Number(/cmdstat_get:calls=(\d+)/.exec(stats)?.[1] ?? 0)
   }
   const before = await gets()
@@ -102,7 +102,7 @@ test('the matches of one tick read the revision once', async () => {
 })
 
 test('the list of changes is bounded, and a small tenant has none', async () => {
-  const lengthOfList = () => redis[run]((commands) => commands.llen(subscriptionChangesKey(TENANT)))
+  const lengthOfList = () => redis[execute]((commands) => commands.llen(subscriptionChangesKey(TENANT)))
   const store = createSubscriptionStore(redis, undefined, { changes: { fromSubscriptions: 5, most: 8 } })
   const created = Array.from({ length: 20 }, () => subscription())
   for (const each of created.slice(0, 4)) await store.create(each)
@@ -123,9 +123,9 @@ describe(`a tenant with ${LARGE} subscriptions, of which 10 match calls`, () => 
     )
     for (let from = 0; from < LARGE; from += 5_000) {
       const page = all.slice(from, from + 5_000).flatMap((each) => [each.id, JSON.stringify(each)])
-      await redis[run]((commands) => commands.hset(subscriptionsKey(TENANT), ...page))
+      await redis[execute]((commands) => commands.hset(subscriptionsKey(TENANT), ...page))
     }
-    await redis[run]((commands) => commands.set(revisionKey(TENANT), randomUUID()))
+    await redis[execute]((commands) => commands.set(revisionKey(TENANT), randomUUID()))
   })
 
   test('is read in pages once, and a change costs one subscription', async () => {
@@ -162,7 +162,7 @@ describe(`a tenant with ${LARGE} subscriptions, of which 10 match calls`, () => 
 
 test('an event of a known revision reads nothing, and one of another revision sees the change', async () => {
   const [store, matching] = [createSubscriptionStore(redis), createMatching(redis)]
-  const revisionNow = async () => (await redis[run]((commands) => commands.get(revisionKey(TENANT)))) ?? ''
+  const revisionNow = async () => (await redis[execute]((commands) => commands.get(revisionKey(TENANT)))) ?? ''
   const matched = async (revision: string) => (await matching(TENANT, 'call.status', undefined, revision)).length
   await store.create(subscription())
   const first = await revisionNow()

@@ -1,5 +1,5 @@
 import type { Commands } from '../redis/commands.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { execute, type Redis } from '../redis/redis.ts'
 import { createMatching } from './matching.ts'
 
 test('in a cluster, a primary that is away fails its own tenants only', async () => {
@@ -12,7 +12,10 @@ test('in a cluster, a primary that is away fails its own tenants only', async ()
     getEach: (keys: readonly string[]) => Promise.all(keys.map((key) => read(key, null))),
     hscan: (key: string) => read(key, ['0', []]),
   } as unknown as Commands
-  const redis: Pick<Redis, typeof run | 'mayMixTags'> = { mayMixTags: () => false, [run]: (action) => action(commands) }
+  const redis: Pick<Redis, typeof execute | 'mayMixTags'> = {
+    mayMixTags: () => false,
+    [execute]: (action) => action(commands),
+  }
   const matching = createMatching(redis as Redis)
   const results = await Promise.allSettled(['one', 'away', 'two'].map((tenant) => matching(tenant, 'call.status')))
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])

@@ -3,7 +3,7 @@ import { oneAtATime } from '@switchhook/runtime'
 import { LRUCache } from 'lru-cache'
 import { revisionKey, subscriptionChangesKey, subscriptionsKey } from '../keys.ts'
 import { chunksOf } from '../redis/in-chunks.ts'
-import { pipeline, type Redis, run, runScript, stringsPerTick } from '../redis/redis.ts'
+import { execute, pipeline, type Redis, runScript, stringsPerTick } from '../redis/redis.ts'
 import type { MatchedSubscription } from './filtered-subscriptions.ts'
 import { parseSubscription, SubscriptionIndex } from './subscription-index.ts'
 
@@ -74,7 +74,7 @@ export function createMatching(
     if (cursor === '0') return { revision: revision ?? '', index }
     while (cursor !== '0') {
       const from = cursor
-      ;[cursor, entries] = await redis[run]((commands) =>
+      ;[cursor, entries] = await redis[execute]((commands) =>
         commands.hscan(subscriptionsKey(tenant), from, 'COUNT', limits.pageSize),
       )
       putAll(index, entries)

@@ -2,7 +2,7 @@ import { AppError, type Subscription } from '@switchhook/contracts'
 import { aSubscription, collect, type TestRedis, useRedis } from '@switchhook/testkit'
 import fc from 'fast-check'
 import { subscriptionOrderKey } from '../keys.ts'
-import { openRedis, type Redis, run } from '../redis/redis.ts'
+import { execute, openRedis, type Redis } from '../redis/redis.ts'
 import { createSubscriptionStore, type SubscriptionStore } from './subscription-store.ts'
 
 const TENANT = 'acme'
@@ -33,7 +33,7 @@ async function allPages(limit: number): Promise<Subscription[]> {
 
 /** How often a command was called. */
 async function calls(command: string): Promise<number> {
-  const stats = await redis[run]((commands) => commands.info('commandstats'))
+  const stats = await redis[execute]((commands) => commands.info('commandstats'))
   return Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(stats)?.[1] ?? 0)
 }
 
@@ -150,13 +150,13 @@ test('the order is deleted with the last subscription', async () => {
   const only = subscription(0)
   await store.create(only)
   expect(await allPages(1)).toEqual([only])
-  expect(await redis[run]((commands) => commands.exists(subscriptionOrderKey(TENANT)))).toBe(1)
+  expect(await redis[execute]((commands) => commands.exists(subscriptionOrderKey(TENANT)))).toBe(1)
   await store.remove(TENANT, only.id)
   expect(await allPages(1)).toEqual([])
-  expect(await redis[run]((commands) => commands.exists(subscriptionOrderKey(TENANT)))).toBe(0)
+  expect(await redis[execute]((commands) => commands.exists(subscriptionOrderKey(TENANT)))).toBe(0)
 })
 
 test('a tenant without subscriptions leaves nothing in Redis', async () => {
   expect(await store.page('empty', { limit: 10 })).toEqual({ items: [], nextCursor: null })
-  expect(await redis[run]((commands) => commands.dbsize())).toBe(0)
+  expect(await redis[execute]((commands) => commands.dbsize())).toBe(0)
 })

@@ -1,7 +1,7 @@
 import type { Subscription, SubscriptionId, Tenant } from '@switchhook/contracts'
 import { subscriptionOrderKey, subscriptionsKey } from '../keys.ts'
 import { collectPage, createListCursor, type Page, type PageQuery } from '../paging.ts'
-import { type Redis, run } from '../redis/redis.ts'
+import { execute, type Redis } from '../redis/redis.ts'
 import { parseSubscription } from './subscription-index.ts'
 
 /**
@@ -24,7 +24,7 @@ export function createSubscriptionOrder(redis: Redis) {
   async function* places(tenant: Tenant, after = '', atOnce = AT_ONCE): AsyncGenerator<readonly string[], void> {
     for (let last: string | undefined = after; last !== undefined; ) {
       const from = last === '' ? '-' : `(${last}`
-      const found: string[] = await redis[run]((commands) =>
+      const found: string[] = await redis[execute]((commands) =>
         commands.zrange(subscriptionOrderKey(tenant), from, '+', 'BYLEX', 'LIMIT', 0, atOnce),
       )
       if (found.length > 0) yield found
@@ -34,7 +34,7 @@ export function createSubscriptionOrder(redis: Redis) {
 
   /** Undefined for those that were removed since their places were read. */
   async function subscriptionsAt(tenant: Tenant, some: readonly string[]): Promise<(Subscription | undefined)[]> {
-    const stored = await redis[run]((commands) => commands.hmget(subscriptionsKey(tenant), ...some.map(idOf)))
+    const stored = await redis[execute]((commands) => commands.hmget(subscriptionsKey(tenant), ...some.map(idOf)))
     return stored.map((json) => (json === null ? undefined : parseSubscription(json)))
   }
 

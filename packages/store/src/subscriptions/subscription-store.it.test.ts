@@ -1,7 +1,7 @@
 import { type Subscription } from '@switchhook/contracts'
 import { aSubscription, collect, type TestRedis, useRedis } from '@switchhook/testkit'
 import { removedSubscriptionKey, subscriptionsKey } from '../keys.ts'
-import { openRedis, type Redis, run } from '../redis/redis.ts'
+import { execute, openRedis, type Redis } from '../redis/redis.ts'
 import { createMatching } from './matching.ts'
 import { matchOf } from './subscription-index.ts'
 import { createSubscriptionStore, type SubscriptionStore } from './subscription-store.ts'
@@ -59,7 +59,7 @@ test('a deleted subscription is found as it last was, by its own tenant, for as 
   await keeping.remove('acme', created.id)
   expect(await elsewhere.findRemoved(endpoint)).toEqual({ url: created.url, signing: signing('last') })
   expect(await elsewhere.findRemoved({ ...endpoint, tenant: 'globex' })).toBeUndefined()
-  const leftMs = await redis[run]((commands) => commands.pttl(removedSubscriptionKey(endpoint)))
+  const leftMs = await redis[execute]((commands) => commands.pttl(removedSubscriptionKey(endpoint)))
   expect(leftMs).toBeGreaterThan(0)
   expect(leftMs).toBeLessThanOrEqual(5_000)
 })
@@ -202,7 +202,7 @@ test('a match reads the subscriptions only if they have changed', async () => {
   await store.create(aSubscription())
   await matching('acme', 'call.status')
   // Bypasses the store, so the revision does not change.
-  await redis[run]((commands) => commands.del(subscriptionsKey('acme')))
+  await redis[execute]((commands) => commands.del(subscriptionsKey('acme')))
   expect(await matching('acme', 'call.status')).toHaveLength(1)
 })
 

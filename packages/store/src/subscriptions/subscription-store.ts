@@ -11,7 +11,7 @@ import {
   subscriptionsKey,
 } from '../keys.ts'
 import type { Page, PageQuery } from '../paging.ts'
-import { type Redis, run, runScript } from '../redis/redis.ts'
+import { execute, type Redis, runScript } from '../redis/redis.ts'
 import { parseSubscription } from './subscription-index.ts'
 import { createSubscriptionOrder, placeOf } from './subscription-order.ts'
 
@@ -71,7 +71,7 @@ export function createSubscriptionStore(
     next: (present: Subscription | undefined) => After,
   ): Promise<{ before: Subscription | undefined; after: After }> {
     for (;;) {
-      const read = (await redis[run]((commands) => commands.hget(subscriptionsKey(tenant), id))) ?? ''
+      const read = (await redis[execute]((commands) => commands.hget(subscriptionsKey(tenant), id))) ?? ''
       const before = read === '' ? undefined : parseSubscription(read)
       if (before === undefined) await verify()
       const after = next(before)
@@ -102,7 +102,7 @@ export function createSubscriptionStore(
   }
 
   async function find(tenant: Tenant, id: SubscriptionId): Promise<Subscription | undefined> {
-    const stored = await redis[run]((commands) => commands.hget(subscriptionsKey(tenant), id))
+    const stored = await redis[execute]((commands) => commands.hget(subscriptionsKey(tenant), id))
     if (stored === null) await verify()
     return stored === null ? undefined : parseSubscription(stored)
   }
@@ -139,11 +139,11 @@ export function createSubscriptionStore(
     find,
     /** A deleted subscription as it last was, with the secrets and headers that were valid then. */
     async findRemoved(endpoint: Endpoint): Promise<RemovedSubscription | undefined> {
-      const stored = await redis[run]((commands) => commands.get(removedSubscriptionKey(endpoint)))
+      const stored = await redis[execute]((commands) => commands.get(removedSubscriptionKey(endpoint)))
       return stored === null ? undefined : (JSON.parse(stored) as RemovedSubscription)
     },
     async findByExternalId(tenant: Tenant, externalId: string): Promise<Subscription | undefined> {
-      const id = await redis[run]((commands) => commands.hget(externalIdsKey(tenant), externalId))
+      const id = await redis[execute]((commands) => commands.hget(externalIdsKey(tenant), externalId))
       if (id === null) await verify()
       const found = id === null ? undefined : await find(tenant, id as SubscriptionId)
       return found?.externalId === externalId ? found : undefined
@@ -151,7 +151,7 @@ export function createSubscriptionStore(
     /** Those of the ids that exist. */
     async findAll(tenant: Tenant, ids: readonly SubscriptionId[]): Promise<ReadonlyMap<SubscriptionId, Subscription>> {
       if (ids.length === 0) return new Map()
-      const stored = await redis[run]((commands) => commands.hmget(subscriptionsKey(tenant), ...ids))
+      const stored = await redis[execute]((commands) => commands.hmget(subscriptionsKey(tenant), ...ids))
       const found = stored.flatMap((json) => (json === null ? [] : [parseSubscription(json)]))
       if (found.length === 0) await verify()
       return new Map(found.map((subscription) => [subscription.id, subscription]))

@@ -1,4 +1,4 @@
-import { setImmediate as endOfTurn } from 'node:timers/promises'
+import { setImmediate as endOfIteration } from 'node:timers/promises'
 import { newEventId, type PlatformEvent, type Tenant, Unavailable } from '@switchhook/contracts'
 import type { StateChange, StateRecord, StateStore } from '@switchhook/store'
 
@@ -84,8 +84,8 @@ export function createTransact(
       const { timers = [] } = writing
       if ((await store.commit(tenant, { records: [...own, ...changed], events, timers })) === 'committed') {
         committed(writing)
-        // The relay publishes at the end of this turn. Subscribers wait for that; making the answer takes longer.
-        if (events.length > 0) await endOfTurn()
+        // The relay publishes at the end of this iteration. Subscribers wait for that; making the answer takes longer.
+        if (events.length > 0) await endOfIteration()
         return result
       }
     }

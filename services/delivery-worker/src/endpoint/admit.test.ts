@@ -18,7 +18,7 @@ const admitWith = (
   removed?: RemovedSubscription,
 ): Promise<Reading> =>
   createAdmit({
-    look: async () => ({ health, subscription: stored }),
+    readEndpoint: async () => ({ health, subscription: stored }),
     isFailing: () => false,
     findRemoved: async () => removed,
     canSign: ({ signing, headers }) => ![signing?.secret, headers?.['authorization']].includes('of a lost key'),

@@ -23,7 +23,7 @@ export type Reading = Awaited<ReturnType<Admit>>
 
 export type Admit = ReturnType<typeof createAdmit>
 
-export interface AdmitDeps extends RecentLooksDeps, Clocks {
+export interface AdmitDeps extends RecentReadsDeps, Clocks {
   readonly canSign: (delivery: Delivery) => boolean
   /** A deleted subscription as it last was. Undefined: it had no secret and no headers. */
   readonly findRemoved: (endpoint: Delivery) => Promise<RemovedSubscription | undefined>
@@ -47,15 +47,15 @@ export function nextVisitMs({ mode, paused, pausedUntil }: Subscription, nowMs: 
  * it since fan-out judged it.
  *
  * A first attempt is sent to the subscription's current url. A delivery that has already failed keeps its schedule and its
- * url. Both are signed with the subscription's current secret, or with its last one if it was deleted: the delivery's copy may
- * have been revoked since.
+ * url. Both are signed with the subscription's current secret, or with its last one if it was deleted: the one that the
+ * message carries may have been revoked since.
  *
- * A first attempt may rely on a recent look of another delivery, but only to be sent. A reused look may be older than the
+ * A first attempt may rely on a recent read for another delivery, but only to be sent. A reused read may be older than the
  * delivery: the subscription may since have been enabled or given the event type, so nothing is withheld because of it.
  */
 export function createAdmit(deps: AdmitDeps) {
   const { canSign, redisNow } = deps
-  const looks = createRecentLooks(deps)
+  const reads = createRecentReads(deps)
 
   function admissionOf(
     subscription: Subscription | undefined,
@@ -79,23 +79,23 @@ export function createAdmit(deps: AdmitDeps) {
     return { kind: 'unsignable', isFinal: subscription === undefined || hasOwnHeaders }
   }
 
-  const readingOf = ({ subscription, ...look }: EndpointLook, delivery: Delivery, removed?: RemovedSubscription) => ({
-    ...look,
+  const readingOf = ({ subscription, ...read }: EndpointRead, delivery: Delivery, removed?: RemovedSubscription) => ({
+    ...read,
     admission: admissionOf(subscription, delivery, removed),
     /** `limited`: the subscription, if each POST needs a permit. */
     ...(subscription !== undefined && hasLimits(subscription) && { limited: subscription }),
   })
 
   return async (delivery: Delivery) => {
-    const recent = delivery.attempt === 0 ? looks.find(delivery) : undefined
+    const recent = delivery.attempt === 0 ? reads.find(delivery) : undefined
     if (recent !== undefined) {
       const reading = readingOf(await recent, delivery)
       if (isHealthy(reading.health) && reading.admission.kind === 'admitted') return reading
     }
-    const look = await looks.ask(delivery)
+    const read = await reads.begin(delivery)
     const isSecret = delivery.signing !== undefined || delivery.headers !== undefined
-    const isRemoved = look.subscription === undefined && delivery.attempt > 0 && isSecret
-    return readingOf(look, delivery, isRemoved ? await deps.findRemoved(delivery) : undefined)
+    const isRemoved = read.subscription === undefined && delivery.attempt > 0 && isSecret
+    return readingOf(read, delivery, isRemoved ? await deps.findRemoved(delivery) : undefined)
   }
 }
 
@@ -121,57 +121,57 @@ function withCurrent(
 export interface EndpointState {
   readonly health: EndpointHealth
   readonly subscription: Subscription | undefined
-  /** As in `BreakerStore.look`. */
+  /** As in `BreakerStore.readEndpoint`. */
   readonly rejected?: string | undefined
 }
 
-interface EndpointLook extends EndpointState {
+interface EndpointRead extends EndpointState {
   /** Monotonic, in ms. */
   readonly trustedUntilMs: number
 }
 
-interface RecentLooksDeps extends Pick<Clocks, 'nowMs'> {
-  readonly look: (delivery: Delivery) => Promise<EndpointState>
+interface RecentReadsDeps extends Pick<Clocks, 'nowMs'> {
+  readonly readEndpoint: (delivery: Delivery) => Promise<EndpointState>
   /** See `Breaker.isFailing`. */
   readonly isFailing: (delivery: Delivery) => boolean
 }
 
 /** Half a lease: the other half is left to connect and to write the request. */
-export const LOOK_REUSE_MS = SUBSCRIPTION_LEASE_MS / 2
+export const READ_REUSE_MS = SUBSCRIPTION_LEASE_MS / 2
 
-/** More endpoints than a worker reaches within `LOOK_REUSE_MS`. */
+/** More endpoints than a worker reaches within `READ_REUSE_MS`. */
 const MAX_RECENT = 10_000
 
 interface Recent {
   readonly tenant: Tenant
   readonly askedAtMs: number
-  readonly look: Promise<EndpointLook>
+  readonly read: Promise<EndpointRead>
 }
 
-/** The looks of the last `LOOK_REUSE_MS`, which all deliveries of an endpoint share. */
-function createRecentLooks({ look, isFailing, nowMs }: RecentLooksDeps) {
+/** The reads of the last `READ_REUSE_MS`, which all deliveries of an endpoint share. */
+function createRecentReads({ readEndpoint, isFailing, nowMs }: RecentReadsDeps) {
   const recent = new LRUCache<string, Recent>({ max: MAX_RECENT })
 
   return {
     /** Reads the endpoint. The lease begins before the question, because the reply may show the state at that time. */
-    ask(delivery: Delivery): Promise<EndpointLook> {
+    begin(delivery: Delivery): Promise<EndpointRead> {
       const { subscriptionId, tenant } = delivery
       const askedAtMs = nowMs()
-      const looked = look(delivery).then((state) => ({ ...state, trustedUntilMs: leaseEndsAt(askedAtMs) }))
-      const asked = { tenant, askedAtMs, look: looked }
+      const read = readEndpoint(delivery).then((state) => ({ ...state, trustedUntilMs: leaseEndsAt(askedAtMs) }))
+      const asked = { tenant, askedAtMs, read }
       if (isFailing(delivery)) recent.delete(subscriptionId)
       else recent.set(subscriptionId, asked)
-      looked.catch(() => {
+      read.catch(() => {
         if (recent.peek(subscriptionId) === asked) recent.delete(subscriptionId)
       })
-      return looked
+      return read
     },
-    /** A recent look, which may still be on its way. Undefined: none, or this worker has seen the endpoint fail. */
-    find(delivery: Delivery): Promise<EndpointLook> | undefined {
+    /** A recent read, which may still be on its way. Undefined: none, or this worker has seen the endpoint fail. */
+    find(delivery: Delivery): Promise<EndpointRead> | undefined {
       const { subscriptionId, tenant } = delivery
       const known = recent.get(subscriptionId)
-      const isValid = known?.tenant === tenant && nowMs() - known.askedAtMs < LOOK_REUSE_MS && !isFailing(delivery)
-      return isValid ? known.look : undefined
+      const isValid = known?.tenant === tenant && nowMs() - known.askedAtMs < READ_REUSE_MS && !isFailing(delivery)
+      return isValid ? known.read : undefined
     },
   }
 }

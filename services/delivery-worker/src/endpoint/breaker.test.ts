@@ -89,7 +89,7 @@ test('a failure is counted with its probe, and the start of a cool-down is repor
   expect(openedFor).toEqual([delivery.subscriptionId])
 })
 
-test('the pause that an endpoint asks for is passed on, up to a limit', async () => {
+test('the Retry-After of an endpoint is passed on, up to a limit', async () => {
   const [results, opened]: [unknown[], unknown[]] = [[], []]
   const breaker = createBreaker({
     store: {
@@ -99,21 +99,21 @@ test('the pause that an endpoint asks for is passed on, up to a limit', async ()
       recordAnswer: async () => {},
     },
     maxAttemptMs: 60_000,
-    opened: (_subscriptionId, pauseMs) => opened.push(pauseMs),
+    opened: (_subscriptionId, retryAfterMs) => opened.push(retryAfterMs),
     notices: { failing: async () => {}, recovered: async () => {} },
     scheduleOf: () => ({ waitsMs: [], cooldownMs: 20_000 }),
   })
   await breaker.record(
     aDelivery(),
-    { kind: 'answered', status: 429, answer: 'slow down', pauseMs: 5_000 },
+    { kind: 'answered', status: 429, answer: 'slow down', retryAfterMs: 5_000 },
     before(0),
     false,
   )
-  await breaker.record(aDelivery(), { kind: 'answered', status: 503, pauseMs: 900_000 }, before(0), false)
+  await breaker.record(aDelivery(), { kind: 'answered', status: 503, retryAfterMs: 900_000 }, before(0), false)
   await breaker.record(aDelivery(), down, before(0), false)
   expect(results).toMatchObject([
-    { outcome: 'answered', status: 429, pauseMs: 5_000 },
-    { outcome: 'answered', status: 503, pauseMs: 20_000 },
+    { outcome: 'answered', status: 429, retryAfterMs: 5_000 },
+    { outcome: 'answered', status: 503, retryAfterMs: 20_000 },
     { outcome: 'refused', status: null },
   ])
   expect(opened).toEqual([20_000, undefined])

@@ -38,10 +38,10 @@ interface BreakerDeps {
   readonly store: Pick<BreakerStore, 'claimProbe' | 'giveUpProbe' | 'recordFailure' | 'recordAnswer'>
   /** How long an attempt can take, and how long a claimed probe is valid. */
   readonly maxAttemptMs: number
-  /** Called when a cool-down begins, with the pause that the endpoint asked for. */
-  readonly opened: (subscriptionId: string, pauseMs: number | undefined) => void
+  /** Called when a cool-down begins, with the `Retry-After` that began it. */
+  readonly opened: (subscriptionId: string, retryAfterMs: number | undefined) => void
   readonly notices: OutageNotices
-  /** Bounds a pause: one that is longer than a last slot is postponed would park deliveries without an attempt. */
+  /** Bounds a `Retry-After`: one that is longer than a last slot is postponed would park deliveries without an attempt. */
   readonly scheduleOf: ScheduleOf
 }
 
@@ -65,11 +65,11 @@ export function createBreaker({ store, maxAttemptMs, opened, notices, scheduleOf
       if (outcome.kind === 'unreachable' && outcome.reason === 'proxy') return
       if (isTransientFailure(outcome)) {
         failing.set(subscriptionId, true)
-        const asked = outcome.kind === 'answered' ? outcome.pauseMs : undefined
+        const asked = outcome.kind === 'answered' ? outcome.retryAfterMs : undefined
         const longestMs = postponementsMs(scheduleOf(delivery)).reduce((sum, waitMs) => sum + waitMs, 0)
-        const pauseMs = asked && Math.min(asked, longestMs)
-        if (await store.recordFailure(delivery, probe, { ...resultOf(outcome), pauseMs, hung: isHung })) {
-          opened(subscriptionId, pauseMs)
+        const retryAfterMs = asked && Math.min(asked, longestMs)
+        if (await store.recordFailure(delivery, probe, { ...resultOf(outcome), retryAfterMs, hung: isHung })) {
+          opened(subscriptionId, retryAfterMs)
           await notices.failing(delivery)
         }
       } else if (health.consecutiveFailures > 0 || health.recentHangs > 0 || failing.has(subscriptionId)) {

@@ -98,15 +98,15 @@ test.each<[Source, Need, Partial<Parameters<typeof movesToLane>[2]>, boolean]>([
   ['due', 'turn', { hasTurn: true, isCrowded: true }, false],
   ['due', 'turn', {}, false],
   ['due', 'turn', { isCrowded: true }, true],
-  ['due', 'turn', { isBeyondShare: true, hasTurn: true }, true],
+  ['due', 'turn', { isOverHangingLimit: true, hasTurn: true }, true],
   ['due', 'lane', { hasTurn: true }, true],
   ['due', 'probe', { isCrowded: true }, false],
-  ['due', 'probe', { isBeyondShare: true }, true],
-  ['due', 'nothing', { isBeyondShare: true, isCrowded: true }, false],
+  ['due', 'probe', { isOverHangingLimit: true }, true],
+  ['due', 'nothing', { isOverHangingLimit: true, isCrowded: true }, false],
   ['lane', 'turn', { isCrowded: true }, false],
   ['lane', 'lane', { hasTurn: true }, false],
 ])('a delivery from %s that needs %s, %j, moves to its lane: %s', (source, need, its, moves) => {
-  const nothing = { isBeyondShare: false, hasTurn: false, isCrowded: false }
+  const nothing = { isOverHangingLimit: false, hasTurn: false, isCrowded: false }
   expect(movesToLane(source, need, { ...nothing, ...its })).toBe(moves)
 })
 
@@ -291,9 +291,9 @@ test('the deliveries of an endpoint that has let a POST hang start in its lane, 
   expect([of(slow), of(other)]).toEqual([1, 1])
 })
 
-describe('a tenant that exceeds its share', () => {
+describe('a tenant that exceeds its limit of hanging POSTs', () => {
   /** With two POSTs that hang of one allowed, to endpoints of `acme`. */
-  async function beyondShare(options: WorldOptions = {}) {
+  async function overHangingLimit(options: WorldOptions = {}) {
     const world = aWorld(4, { mostHanging: 1, ...options })
     void world.due(deliveryTo(other))
     await idle()
@@ -304,8 +304,8 @@ describe('a tenant that exceeds its share', () => {
     return world
   }
 
-  test('keeps the places of its quick endpoints; others start in their lanes, and need no place there', async () => {
-    const { due, fromLane, aside, of } = await beyondShare()
+  test('keeps sending to its quick endpoints; others start in their lanes', async () => {
+    const { due, fromLane, aside, of } = await overHangingLimit()
     void due(deliveryTo(other))
     const delivery = deliveryTo(slow)
     await due(delivery)
@@ -315,15 +315,15 @@ describe('a tenant that exceeds its share', () => {
     expect(aside).toEqual([[delivery, laneOf(slow)]])
   })
 
-  test('leaves other tenants their places', async () => {
-    const { due, aside, of } = await beyondShare()
+  test('does not slow other tenants', async () => {
+    const { due, aside, of } = await overHangingLimit()
     void due({ ...deliveryTo(slow), tenant: 'globex' })
     await idle()
     expect([of(slow), aside]).toEqual([1, []])
   })
 
   test('gives up a probe before the probe moves, and makes it from the lane', async () => {
-    const { due, fromLane, aside, givenUp, of } = await beyondShare({
+    const { due, fromLane, aside, givenUp, of } = await overHangingLimit({
       needOf: ({ subscriptionId }) => (subscriptionId === slow ? 'probe' : 'turn'),
     })
     const probe = deliveryTo(slow, 5)

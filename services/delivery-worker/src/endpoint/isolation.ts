@@ -2,14 +2,14 @@ import { crc32 } from 'node:zlib'
 import type { Delivery, SubscriptionId } from '@switchhook/contracts'
 import { LANES } from '@switchhook/messaging'
 import { getOrCreate } from '@switchhook/runtime'
+import { createHangingLimit, type HangingLimitDeps } from './hanging-limit.ts'
 import { stopping } from './start-limit.ts'
 import { type PostResult, SubscriptionTurns, type TurnLimits } from './subscription-turns.ts'
-import { createTenantShare, type TenantShareDeps } from './tenant-share.ts'
 
 /** Where a delivery was consumed from. */
 export type Source = 'due' | 'lane'
 
-export interface IsolationDeps extends TenantShareDeps {
+export interface IsolationDeps extends HangingLimitDeps {
   /** Turns in this worker: the concurrent deliveries of a subscription. */
   readonly turns: TurnLimits
   /** How long a delivery from a due queue waits for a turn before it moves to a lane. Quick endpoints then need no lane. */
@@ -26,21 +26,23 @@ export interface IsolationDeps extends TenantShareDeps {
  */
 export type Need = 'nothing' | 'turn' | 'lane' | 'probe'
 
-/** Where a delivery is worked off. `here-later`: here, but it has got its turn after its look, which may be too old by then. */
-export type Place = 'here' | 'here-later' | 'lane'
+/**
+ * `ready`: the delivery has its turn, or needs none. `waited`: it has got its turn after its look, which may be too old by then.
+ * `lane`: it moves to its lane.
+ */
+export type TurnResult = 'ready' | 'waited' | 'lane'
 
 /**
- * Whether a delivery moves to its lane after its look. Otherwise it is worked off here, after a wait if it needs a turn and has
- * none.
+ * Whether a delivery moves to its lane after its look. Otherwise it goes on here, after a wait if it needs a turn and has none.
  * @param its `hasTurn`: it has a turn, or one is free. `isCrowded`: a wait would be in vain
  */
 export function movesToLane(
   source: Source,
   need: Need,
-  its: Readonly<Record<'isBeyondShare' | 'hasTurn' | 'isCrowded', boolean>>,
+  its: Readonly<Record<'isOverHangingLimit' | 'hasTurn' | 'isCrowded', boolean>>,
 ): boolean {
   if (source === 'lane' || need === 'nothing') return false
-  if (need === 'lane' || its.isBeyondShare) return true
+  if (need === 'lane' || its.isOverHangingLimit) return true
   return need === 'turn' && !its.hasTurn && its.isCrowded
 }
 
@@ -57,17 +59,17 @@ export const laneOf = (subscription: SubscriptionId): number => crc32(subscripti
 
 /**
  * Bounds the concurrent deliveries of each subscription, so that one slow endpoint cannot occupy the worker, and the hanging
- * POSTs of each tenant (tenant-share.ts), so that many of them cannot either.
+ * POSTs of each tenant (hanging-limit.ts), so that many of them cannot either.
  *
  * A delivery that finds no turn free waits a moment and then moves, once, to a lane. The deliveries of an endpoint that has let a
- * POST hang lately move there at once, even if it answers other POSTs in between, so that its circuit breaker stays closed. A
- * deferred delivery costs one publish and one more delivery by the broker, however long it waits, and delays only its own lane.
+ * POST hang lately move there at once, even if it answers other POSTs in between, so that its circuit breaker stays closed. Such
+ * a move costs one publish and one more delivery by the broker, however long the delivery waits, and delays only its own lane.
  */
 export function createIsolation(deps: IsolationDeps) {
   const { turns: limits, patienceMs = TURN_PATIENCE_MS, publishToLane, movedToLane, nowMs } = deps
   /** A subscription has one entry from its first delivery that enters to the last one that leaves. */
   const bySubscription = new Map<SubscriptionId, SubscriptionTurns>()
-  const share = createTenantShare(deps)
+  const hanging = createHangingLimit(deps)
   let isStopping = false
 
   function beyondLeast() {
@@ -80,22 +82,22 @@ export function createIsolation(deps: IsolationDeps) {
   return {
     /** Takes in a delivery, and a turn of its subscription for it if one is free. It must leave in the end. */
     enter: (delivery: Delivery, source: Source) => {
-      const isBeyondShare = source === 'due' && share.isExceededBy(delivery)
+      const isOverHangingLimit = source === 'due' && hanging.isExceededBy(delivery)
       const turns = getOrCreate(bySubscription, delivery.subscriptionId, () => new SubscriptionTurns(turnsDeps))
       turns.deliveries += 1
-      const hadTurn = !isBeyondShare && turns.take(delivery)
+      const hadTurn = !isOverHangingLimit && turns.take(delivery)
       return {
         /** Rejects while it waits for a turn if the worker stops. */
-        placeFor: async (need: Need): Promise<Place> => {
+        waitForTurn: async (need: Need): Promise<TurnResult> => {
           // One may have become free during the look.
           const hasTurn = hadTurn || turns.isFreeFor(delivery)
           const isCrowded = isStopping || turns.isCrowded()
-          if (movesToLane(source, need, { isBeyondShare, hasTurn, isCrowded })) return 'lane'
-          if (hadTurn || need === 'nothing' || need === 'probe') return 'here'
-          if (turns.take(delivery)) return 'here-later'
+          if (movesToLane(source, need, { isOverHangingLimit, hasTurn, isCrowded })) return 'lane'
+          if (hadTurn || need === 'nothing' || need === 'probe') return 'ready'
+          if (turns.take(delivery)) return 'waited'
           if (isStopping) throw stopping()
           const isItsTurn = await turns.wait(delivery, source === 'due' ? patienceMs : undefined)
-          return isItsTurn ? 'here-later' : 'lane'
+          return isItsTurn ? 'waited' : 'lane'
         },
         /** Resolves once the broker has confirmed it in its lane, with attempt and slot unchanged. */
         moveToLane: async (): Promise<void> => {
@@ -103,15 +105,15 @@ export function createIsolation(deps: IsolationDeps) {
           movedToLane?.()
         },
         /** Counts it among the POSTs of its tenant. */
-        posting: (): void => share.began(delivery),
-        /** Adapts the turns and the places of its endpoint to the result of the POST. */
+        posting: (): void => hanging.began(delivery),
+        /** Adapts the turns of its subscription to the result of the POST. */
         posted: (result: PostResult): void => {
-          share.ended(delivery)
-          share.recordDuration(delivery, result.durationMs)
+          hanging.ended(delivery)
+          hanging.recordDuration(delivery, result.durationMs)
           turns.earn(result)
         },
         leave: (): void => {
-          share.ended(delivery)
+          hanging.ended(delivery)
           turns.end(delivery)
           turns.deliveries -= 1
           if (turns.deliveries === 0) bySubscription.delete(delivery.subscriptionId)

@@ -44,7 +44,7 @@ class Died extends Unavailable {
 
 type Action =
   | { readonly kind: 'handle' | 'record'; readonly index: number; readonly death: Death }
-  | { readonly kind: 'copy' | 'copy-batch'; readonly index: number }
+  | { readonly kind: 'duplicate' | 'duplicate-batch'; readonly index: number }
   /** `meanwhile`: after the visit has read which leases are over. */
   | { readonly kind: 'visit'; readonly death: Death; readonly meanwhile?: readonly Action[] }
   | { readonly kind: 'pause' | 'resume' | 'receive' | 'release' | 'lapse' | 'delete' }
@@ -75,8 +75,8 @@ function aWorld(mode: 'post' | 'pull') {
       if (point === death) die()
     }
     world.set({ isHolding: isHolding(), isDeleted })
-    const steps = world.stepsOf({ at, endpoint: () => 'fails' })
-    const pipeline = createPipeline(steps)
+    const deps = world.depsOf({ at, endpoint: () => 'fails' })
+    const pipeline = createPipeline(deps)
     const { conclude } = pipeline
     const parts: ReturnType<typeof heldParts> = {
       ...heldParts(),
@@ -118,9 +118,9 @@ function aWorld(mode: 'post' | 'pull') {
         case 'delete':
           isDeleted = mode === 'pull'
           return await held.visitSoon(endpoint)
-        case 'copy':
+        case 'duplicate':
           return void messages.push(...messages.slice(action.index, action.index + 1))
-        case 'copy-batch':
+        case 'duplicate-batch':
           return void batches.push(...batches.slice(action.index, action.index + 1))
         case 'handle': {
           const [due] = messages.splice(action.index % messages.length, 1)
@@ -240,7 +240,7 @@ const death = fc.constantFrom<Death>(
 const index = fc.nat(3)
 const otherAction: fc.Arbitrary<Action> = fc.oneof(
   fc.record({ kind: fc.constantFrom('handle' as const, 'record' as const), index, death }),
-  fc.record({ kind: fc.constantFrom('copy' as const, 'copy-batch' as const), index }),
+  fc.record({ kind: fc.constantFrom('duplicate' as const, 'duplicate-batch' as const), index }),
   fc.record({
     kind: fc.constantFrom('pause', 'resume', 'receive', 'release', 'lapse', 'delete'),
   }) as fc.Arbitrary<Action>,

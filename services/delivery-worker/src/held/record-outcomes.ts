@@ -17,7 +17,7 @@ const CONCURRENT_BATCHES = 10
 /** Of a batch, which has up to 100 outcomes. Their messages have 256 KiB at most: a worker holds 64 MB of them. */
 export const READ_AT_ONCE = 25
 
-/** Records what clients report of deliveries that they have received: each outcome takes the steps that follow a POST. */
+/** Records what clients report of deliveries that they have received: each outcome takes the stages that follow a POST. */
 export function createRecordOutcomes(deps: RecordOutcomesDeps) {
   const { held, outcomes, listAgain } = deps
 
@@ -69,7 +69,7 @@ export async function recordOutcome(
   await deps.noticeIfParked(reported)
 }
 
-/** Takes a received delivery through the steps that follow a POST. */
+/** Takes a received delivery through the stages that follow a POST. */
 export async function concludeReceived(
   { conclude }: Pick<RecordingDeps, 'conclude'>,
   received: Delivery,

@@ -10,7 +10,7 @@ export interface SendAllDeps extends SendHeldDeps {
 }
 
 /** How many more deliveries the visits of one tick may publish, all together, to the queue of yielding ones and to the due queues. */
-export interface Room {
+export interface PublishBudget {
   yielding: number
   due: number
 }
@@ -42,15 +42,15 @@ export function createSendAll(deps: SendAllDeps) {
     async sendPart(
       id: SubscriptionId,
       { isProbing, nextInMs }: Extract<VisitPlan, { kind: 'send-all' }>,
-      room: Room,
+      budget: PublishBudget,
     ): Promise<number> {
-      if (room.yielding <= 0) return TICK_MS
+      if (budget.yielding <= 0) return TICK_MS
       const part = parts.get(id) ?? FIRST_PART
-      const most = Math.min(isProbing ? 1 : part, room.yielding)
-      // Taken before the read, because other visits of this tick share the room.
-      room.yielding -= most
+      const most = Math.min(isProbing ? 1 : part, budget.yielding)
+      // Taken before the read, because other visits of this tick share the budget.
+      budget.yielding -= most
       const entries = await held.due(id, { most })
-      room.yielding += most - entries.length
+      budget.yielding += most - entries.length
       for (let at = 0; at < entries.length; at += SENT_AT_ONCE) {
         await sendHeld(deps, id, 'held', entries.slice(at, at + SENT_AT_ONCE), () => true)
       }

@@ -13,7 +13,7 @@ interface VisitsDeps extends Omit<HeldVisitsDeps, 'visits' | 'publish' | 'waitin
 
 const VISITS_EVERY_MS = 1_000
 
-/** Lets held deliveries go on. A lease that ends takes the steps of `conclude`. */
+/** Lets held deliveries go on. A lease that ends takes the stages of `conclude`. */
 export function startVisits({ redis, broker, shards, ...deps }: VisitsDeps): Poll {
   async function waiting() {
     const [yielding, ...due] = await broker.queueDepths([Queue.yielding, ...dueQueues(shards)])

@@ -5,7 +5,7 @@ import type { PostLimits } from '../limits/post-limits.ts'
 import { SENT_AT_ONCE } from '../limits/send-held.ts'
 import { createEndLeases, type EndLeasesDeps } from './end-leases.ts'
 import { planVisit, TICK_MS, type VisitPlan } from './plan-visit.ts'
-import { createSendAll, type Room, type SendAllDeps } from './send-all.ts'
+import { createSendAll, type PublishBudget, type SendAllDeps } from './send-all.ts'
 import { createWithdrawHeld } from './withdraw-held.ts'
 
 export interface HeldVisitsDeps extends SendAllDeps, EndLeasesDeps {
@@ -16,7 +16,7 @@ export interface HeldVisitsDeps extends SendAllDeps, EndLeasesDeps {
   /** Publishes the notices of a tenant's subscriptions whose held deliveries come near their limit. */
   readonly noticeLimit: (tenant: Endpoint['tenant']) => Promise<void>
   /** How many deliveries wait in the queue of yielding ones, and in the queues of what is due. */
-  readonly waiting: () => Promise<Room>
+  readonly waiting: () => Promise<Readonly<Record<keyof PublishBudget, number>>>
   readonly log: Pick<Logger, 'warn'>
 }
 
@@ -45,7 +45,7 @@ export function createVisitHeld(deps: HeldVisitsDeps): () => Promise<number> {
   const sendAll = createSendAll(deps)
 
   /** Plans, and does what the plan says. Resolves to the time until the next visit; null: nothing is left. */
-  async function visit(claimed: HeldVisit, readRoom: () => Promise<Room>): Promise<number | null> {
+  async function visit(claimed: HeldVisit, readBudget: () => Promise<PublishBudget>): Promise<number | null> {
     const { tenant, subscriptionId: id } = claimed
     const endpoint = await deps.endpoint(claimed)
     let plan = planVisit(endpoint, await held.next(id))
@@ -65,21 +65,24 @@ export function createVisitHeld(deps: HeldVisitsDeps): () => Promise<number> {
         return plan.nextInMs
       case 'withdraw':
         sendAll.beginSlowly(id)
-        return (await withdraw(id, await readRoom())) ? plan.nextInMs : TICK_MS
+        return (await withdraw(id, await readBudget())) ? plan.nextInMs : TICK_MS
       case 'pass-on':
-        return await passOn(plan, await readRoom())
+        return await passOn(plan, await readBudget())
       case 'send-all':
-        return await sendAll.sendPart(id, plan, await readRoom())
+        return await sendAll.sendPart(id, plan, await readBudget())
     }
   }
 
-  /** It does not wait for room among yielding deliveries, which only the deliveries that need no permit take. */
-  async function passOn({ limited, isProbing }: Extract<VisitPlan, { kind: 'pass-on' }>, room: Room): Promise<number> {
+  /** It does not wait for a budget of yielding deliveries, which only the deliveries that need no permit take. */
+  async function passOn(
+    { limited, isProbing }: Extract<VisitPlan, { kind: 'pass-on' }>,
+    budget: PublishBudget,
+  ): Promise<number> {
     const { maxInFlight = SENT_AT_ONCE, maxPerSecond = SENT_AT_ONCE } = limited
-    const most = Math.min(isProbing ? 1 : SENT_AT_ONCE, maxInFlight, maxPerSecond, room.due)
+    const most = Math.min(isProbing ? 1 : SENT_AT_ONCE, maxInFlight, maxPerSecond, budget.due)
     if (most <= 0) return TICK_MS
-    room.due -= most
-    const nextInMs = await deps.postLimits.passOn(limited, { most, areManyYielding: room.yielding <= 0 })
+    budget.due -= most
+    const nextInMs = await deps.postLimits.passOn(limited, { most, areManyYielding: budget.yielding <= 0 })
     return Math.max(LIMITED_TICK_MS, Math.min(nextInMs ?? TICK_MS, TICK_MS))
   }
 
@@ -87,13 +90,13 @@ export function createVisitHeld(deps: HeldVisitsDeps): () => Promise<number> {
   let soonestMs = TICK_MS
   return async () => {
     const due = await visits.claimDue(VISITS_AT_ONCE, CLAIM_MS)
-    let room: Promise<Room> | undefined
-    const readRoom = (): Promise<Room> =>
-      (room ??= deps.waiting().then(({ yielding, due }) => ({ yielding: DEEP - yielding, due: DEEP - due })))
+    let budget: Promise<PublishBudget> | undefined
+    const readBudget = (): Promise<PublishBudget> =>
+      (budget ??= deps.waiting().then(({ yielding, due }) => ({ yielding: DEEP - yielding, due: DEEP - due })))
     const nextsMs = await Promise.all(
       due.map(async (claimed) => {
         try {
-          const nextInMs = await visit(claimed, readRoom)
+          const nextInMs = await visit(claimed, readBudget)
           await visits.finish(claimed, nextInMs)
           return nextInMs ?? TICK_MS
         } catch (error) {

@@ -24,12 +24,12 @@ const [LF, CR, SPACE] = [0x0a, 0x0d, 0x20]
  */
 export function readAnswerHead() {
   let isAtHead = false
-  let held: Buffer = EMPTY
+  let buffered: Buffer = EMPTY
   let status = 0
 
   function passAll(bytes: Buffer): Buffer {
     isAtHead = false
-    held = EMPTY
+    buffered = EMPTY
     return bytes
   }
 
@@ -37,7 +37,7 @@ export function readAnswerHead() {
     /** Call when a request is written. The next bytes are the head of its answer. */
     expectAnswer: (): void => {
       isAtHead = true
-      held = EMPTY
+      buffered = EMPTY
       status = 0
     },
     /** The status of the present answer. 0: none has arrived, or only interim ones. */
@@ -45,11 +45,11 @@ export function readAnswerHead() {
     /** Returns the bytes that the parser may read. Empty until it is clear whether a 100 is arriving. */
     pass: (chunk: Buffer): Buffer => {
       if (!isAtHead) return chunk
-      if (held.length === 0 && chunk.length >= MIN_STATUS_LINE && chunk[STATUS_AT] !== ONE) {
+      if (buffered.length === 0 && chunk.length >= MIN_STATUS_LINE && chunk[STATUS_AT] !== ONE) {
         status = statusOf(chunk)
         return passAll(chunk)
       }
-      let rest = held.length === 0 ? chunk : Buffer.concat([held, chunk])
+      let rest = buffered.length === 0 ? chunk : Buffer.concat([buffered, chunk])
       const passed: Buffer[] = []
       for (;;) {
         const end = rest.indexOf(HEAD_END)
@@ -60,7 +60,7 @@ export function readAnswerHead() {
           return passAll(Buffer.concat([...passed, rest]))
         }
         if (end < 0) {
-          held = rest
+          buffered = rest
           return Buffer.concat(passed)
         }
         if (statusOf(rest) !== 100) passed.push(rest.subarray(0, head.length))

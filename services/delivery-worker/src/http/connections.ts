@@ -38,7 +38,7 @@ interface Usage {
    * While it is `opening`, undici may write the `first` request. Any later one finds it `reused`: the server may have closed it
    * meanwhile, as it closes one between requests.
    */
-  stage: 'opening' | 'first' | 'reused'
+  phase: 'opening' | 'first' | 'reused'
   /** Bytes read from the socket before the last request. */
   bytesBefore: number
 }
@@ -77,7 +77,7 @@ export function openConnections(options: ConnectionOptions) {
     const { socket } = message as DiagnosticsChannel.ClientSendHeadersMessage
     const usage = usages.get(socket)
     if (usage === undefined) return
-    usage.stage = usage.stage === 'opening' ? 'first' : 'reused'
+    usage.phase = usage.phase === 'opening' ? 'first' : 'reused'
     usage.bytesBefore = socket.bytesRead
     usage.head.expectAnswer()
   }
@@ -101,7 +101,7 @@ export function openConnections(options: ConnectionOptions) {
         socket.destroy()
         return callback(codedError(BLOCKED_ADDRESS, `the address ${socket.remoteAddress} is blocked`), null)
       }
-      const usage: Usage = { head: readAnswerHead(), stage: 'opening', bytesBefore: 0 }
+      const usage: Usage = { head: readAnswerHead(), phase: 'opening', bytesBefore: 0 }
       usages.set(socket, usage)
       filterReads(socket, (chunk) => {
         readingFrom = usage
@@ -111,12 +111,12 @@ export function openConnections(options: ConnectionOptions) {
       socket.on('error', (broken) => {
         if (isTlsError(broken)) alert ??= broken
         const isUnanswered = socket.bytesRead === usage.bytesBefore
-        failed.set(broken, { isReused: usage.stage === 'reused', isUnanswered, status: usage.head.status(), alert })
+        failed.set(broken, { isReused: usage.phase === 'reused', isUnanswered, status: usage.head.status(), alert })
         if (isStray(broken)) strays.set(origin, true)
       })
       callback(null, socket)
       // Undici writes the request that it connects for within the call.
-      if (usage.stage === 'opening') usage.stage = 'reused'
+      if (usage.phase === 'opening') usage.phase = 'reused'
     })
   }
   // No timeouts of undici: each attempt has its own deadline.
@@ -144,7 +144,7 @@ export function openConnections(options: ConnectionOptions) {
     /** How the connection was used that ended with this error. Undefined: it was never open. */
     useOf: (error: Error): Use | undefined => failed.get(error),
     /** Whether the answer that is being read came on a connection that was open before its request. For `onResponseStart`. */
-    isReused: (): boolean => readingFrom?.stage === 'reused',
+    isReused: (): boolean => readingFrom?.phase === 'reused',
     /** Whether this endpoint has lately sent something on a kept connection that was no answer. */
     sendsStrays: (origin: string): boolean => strays.size > 0 && strays.has(origin),
     rememberStray: (origin: string): void => void strays.set(origin, true),

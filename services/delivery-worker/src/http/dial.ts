@@ -94,7 +94,7 @@ function firstToAccept(
   connecting: (state: () => string) => void = () => {},
 ): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const addresses = inTurn(found)
+    const addresses = interlaced(found)
     /** What ends each connection that is being made, by the address. */
     const open = new Map<ReturnType<Way['open']>, string>()
     const failures: Error[] = []
@@ -104,11 +104,11 @@ function firstToAccept(
     let delay: Deadline | undefined
     let isOver = false
 
-    function end(settle: () => void, isLate = false): void {
+    function end(finish: () => void, isLate = false): void {
       isOver = true
       delay?.stop()
       for (const cancel of open.keys()) cancel(isLate)
-      settle()
+      finish()
     }
 
     function tryNext(): void {
@@ -151,8 +151,8 @@ const textOf = ({ message }: Error): string => message
 /** Undici's value for the sockets that it opens. */
 const KEEP_ALIVE_MS = 60_000
 
-/** RFC 8305, section 4: the families take turns. */
-function inTurn(addresses: readonly string[]): readonly string[] {
+/** RFC 8305, section 4: the families alternate. */
+function interlaced(addresses: readonly string[]): readonly string[] {
   const [first, second] = [addresses.filter((one) => !isIPv6(one)), addresses.filter(isIPv6)]
   if (first.length === 0 || second.length === 0) return addresses
   const longer = Math.max(first.length, second.length)

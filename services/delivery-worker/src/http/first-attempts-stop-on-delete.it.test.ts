@@ -124,7 +124,7 @@ async function run(rounds: number, { hasLease }: { readonly hasLease: boolean })
   const subscriptions = createSubscriptionStore(redis)
   const breakers = createBreakerStore(redis, { failures: 5, cooldownMs: 30_000 })
   const admit = createAdmit({
-    look: (delivery) => breakers.look(delivery),
+    readEndpoint: (delivery) => breakers.readEndpoint(delivery),
     isFailing: () => false,
     canSign: () => true,
     findRemoved: async () => undefined,

@@ -210,7 +210,7 @@ describe('an answer', () => {
     const bytes = CONTINUE + EARLY + CONTINUE + ANSWER
     const url = await urlOf((socket) => {
       let sent = 0
-      // A packet per turn of the event loop: timers take longer on a busy machine, up to the deadline.
+      // A packet per iteration of the event loop: timers take longer on a busy machine, up to the deadline.
       const drip = (): void => {
         if (sent < bytes.length && !socket.destroyed) socket.write(bytes[sent++] ?? '', () => setImmediate(drip))
       }

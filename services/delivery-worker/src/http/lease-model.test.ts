@@ -114,11 +114,11 @@ async function lateWrites({ deliveries, changes }: Run, rules: Rules): Promise<W
   const written: Written[] = []
   const answers: { readonly atMs: number; readonly rulesOut: (written: Written) => boolean }[] = []
 
-  /** The rest of each delivery's durations of a look, by delivery id. */
+  /** The rest of each delivery's durations of a read, by delivery id. */
   const looksOf = new Map<string, Pick<DeliveryRun, 'askMs' | 'replyMs'> & { asked: number }>()
-  // One worker: its deliveries share their looks.
+  // One worker: its deliveries share their reads.
   const admit = createAdmit({
-    look: async ({ deliveryId }) => {
+    readEndpoint: async ({ deliveryId }) => {
       const { askMs, replyMs, asked } = looksOf.get(deliveryId) ?? { askMs: [], replyMs: [], asked: 0 }
       looksOf.set(deliveryId, { askMs, replyMs, asked: asked + 1 })
       await time.pass(next(askMs, asked))
@@ -157,7 +157,7 @@ async function lateWrites({ deliveries, changes }: Run, rules: Rules): Promise<W
           : { kind: 'delivered', status: 204 }
       },
       renew: admit,
-      pause: time.pass,
+      wait: time.pass,
       nowMs: time.nowMs,
     })
 

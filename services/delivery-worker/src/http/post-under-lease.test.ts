@@ -165,7 +165,7 @@ test.each([
   ['first attempt', first],
   ['retry', { ...first, slot: 1, attempt: 1 }],
 ])(
-  'while Redis answers too slowly for a lease, a %s comes back after a few reads, with pauses between them',
+  'while Redis answers too slowly for a lease, a %s comes back after a few reads, with waits between them',
   async (_what, due) => {
     let clockMs = 0
     let posts = 0
@@ -184,12 +184,12 @@ test.each([
         return aReading(due, { trustedUntilMs: askedAtMs + 250 })
       },
       nowMs: () => clockMs,
-      pause: async (ms) => void steps.push(`pause of ${ms} ms`),
+      wait: async (ms) => void steps.push(`wait of ${ms} ms`),
     })
     const thrown = expect.objectContaining({ dependency: 'redis', message: expect.stringContaining('slow') as string })
     await expect(postUnderLease(due, due.attempt + 1, 5)).rejects.toEqual(thrown)
     expect(posts).toBe(1)
-    expect(steps).toEqual(['read', 'pause of 250 ms', 'read', 'pause of 250 ms', 'read'])
+    expect(steps).toEqual(['read', 'wait of 250 ms', 'read', 'wait of 250 ms', 'read'])
   },
 )
 
@@ -205,7 +205,7 @@ test('one late renewal, as after a stall of this process, ends nothing', async (
       return aReading(first, { trustedUntilMs: askedAtMs + 250 })
     },
     nowMs: () => clockMs,
-    pause: async (ms) => void (clockMs += ms),
+    wait: async (ms) => void (clockMs += ms),
   })
   expect(await postUnderLease(first, 1, 0)).toEqual(postedTo(first, ok))
 })
@@ -223,7 +223,7 @@ test('a first attempt that broke has failed although its lease cannot be renewed
       return aReading(first, { trustedUntilMs: clockMs - 50 })
     },
     nowMs: () => clockMs,
-    pause: async () => {},
+    wait: async () => {},
   })
   expect(await postUnderLease(first, 1, 5)).toEqual(postedTo(first, reset))
 })

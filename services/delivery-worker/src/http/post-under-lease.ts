@@ -3,7 +3,7 @@ import { type Delivery, isLeaseValid, type Outcome, type Subscription, Unavailab
 import { type Deadline, runningMs as runningClockMs } from '@switchhook/runtime'
 import type { Clocks } from '../clocks.ts'
 import type { Reading } from '../endpoint/admit.ts'
-import { HANGING_MS } from '../endpoint/tenant-share.ts'
+import { HANGING_MS } from '../endpoint/hanging-limit.ts'
 import type { Withheld } from '../policy/decide.ts'
 
 export interface PostTerms {
@@ -60,7 +60,7 @@ export interface PostUnderLeaseDeps extends Pick<Clocks, 'nowMs'> {
   readonly writeWithin: (delivery: Delivery, attempt: number, terms: PostTerms) => Promise<Outcome | Unfinished>
   readonly renew: Renew
   /** Before the next renewal, if one came after the end of its lease. */
-  readonly pause?: (ms: number) => Promise<void>
+  readonly wait?: (ms: number) => Promise<void>
   /** A clock that a stall of this process does not move on. */
   readonly runningMs?: () => number
 }
@@ -86,7 +86,7 @@ const LIMITED: Withheld = { kind: 'held', visitInMs: LIMITED_VISIT_MS }
 const MAX_LATE = 3
 
 /** More reads at once would make a slow Redis slower. */
-const LATE_PAUSE_MS = 250
+const LATE_WAIT_MS = 250
 
 const TIMED_OUT: Outcome = { kind: 'unreachable', reason: 'timeout' }
 
@@ -113,7 +113,7 @@ async function acquire(
  *   endpoint has not failed, so the delivery must come back without an attempt.
  */
 export function createPostUnderLease(deps: PostUnderLeaseDeps) {
-  const { startDeadline, writeWithin, renew, nowMs, pause = sleep, runningMs = runningClockMs } = deps
+  const { startDeadline, writeWithin, renew, nowMs, wait = sleep, runningMs = runningClockMs } = deps
 
   /**
    * A `Withheld` means that no attempt was made.
@@ -165,7 +165,7 @@ export function createPostUnderLease(deps: PostUnderLeaseDeps) {
             'redis',
             'reading the subscription takes longer than its lease: Redis or this process is slow',
           )
-        } else if (late > 0) await pause(LATE_PAUSE_MS)
+        } else if (late > 0) await wait(LATE_WAIT_MS)
         read = await renew(due)
         late += 1
       }

@@ -254,7 +254,11 @@ test.each([
 ])('the Retry-After of a %i is part of the outcome', async (status, encoding) => {
   const headers = { 'content-encoding': encoding, 'retry-after': '7' }
   receiver.answer('/', { status, headers, body: 'slow down' })
-  expect(await client.post(deliveryTo(receiver.url()), 1)).toMatchObject({ kind: 'answered', status, pauseMs: 7_000 })
+  expect(await client.post(deliveryTo(receiver.url()), 1)).toMatchObject({
+    kind: 'answered',
+    status,
+    retryAfterMs: 7_000,
+  })
 })
 
 test.each(['identity', 'identity \t', '\tIdentity '])(
@@ -274,7 +278,7 @@ test.each(['Retry-After: 7', 'Date: Mon, 23 Nov 2026 12:00:00 GMT', 'Content-Enc
     const { url, server } = await startRawServer((socket) => {
       socket.end(`HTTP/1.1 503 No\r\nRetry-After: 7\r\n${header}\r\n${header}\r\nContent-Length: 4\r\n\r\nbusy`)
     })
-    expect(await client.post(deliveryTo(url), 1)).toMatchObject({ kind: 'answered', status: 503, pauseMs: 7_000 })
+    expect(await client.post(deliveryTo(url), 1)).toMatchObject({ kind: 'answered', status: 503, retryAfterMs: 7_000 })
     server.close()
   },
 )

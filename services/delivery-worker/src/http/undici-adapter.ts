@@ -10,7 +10,7 @@ import {
   codedError,
   explainedError,
   type Header,
-  pauseMsOf,
+  retryAfterMsOf,
 } from '../policy/classify.ts'
 import { classifyBroken, SENT_BY_PARSERS, StrayAnswer } from './classify-broken.ts'
 import type { Connections } from './connections.ts'
@@ -25,8 +25,8 @@ const MAX_ANSWER_MS = 1_000
 
 interface EndpointAnswer {
   readonly status: number
-  /** How long the endpoint asks for a pause. */
-  readonly pauseMs?: number | undefined
+  /** See `retryAfterMsOf`. */
+  readonly retryAfterMs?: number | undefined
   readonly detail?: string | undefined
 }
 
@@ -129,7 +129,7 @@ function send(
       const redirect = REDIRECTS.has(status) && redirectText(headers.location, `${origin}${request.path}`, hidden)
       const answer = {
         status,
-        pauseMs: pauseMsOf(status, headers, Date.now()),
+        retryAfterMs: retryAfterMsOf(status, headers, Date.now()),
         detail: replayOf?.detail ?? (redirect || undefined),
       }
       // The request asked for an uncompressed answer; a compressed one gets no excerpt.
@@ -181,11 +181,15 @@ function send(
 }
 
 /** @param excerpt of the part of the body that arrived in time */
-function outcomeOf({ status, pauseMs, detail }: EndpointAnswer, excerpt?: string): Outcome {
+function outcomeOf({ status, retryAfterMs, detail }: EndpointAnswer, excerpt?: string): Outcome {
   const classified = classifyStatus(status)
   const outcome = detail === undefined ? classified : { ...classified, detail }
   if (outcome.kind !== 'answered') return outcome
-  return { ...outcome, ...(excerpt !== undefined && { answer: excerpt }), ...(pauseMs !== undefined && { pauseMs }) }
+  return {
+    ...outcome,
+    ...(excerpt !== undefined && { answer: excerpt }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  }
 }
 
 /** One for all requests: a stack trace for each would cost more than the request. */

@@ -5,7 +5,7 @@ import type { DeliveryRecord } from '@switchhook/store'
 import { aDelivery, eventually } from '@switchhook/testkit'
 import type { Source } from '../endpoint/isolation.ts'
 import type { Withheld } from '../policy/decide.ts'
-import { notifyAll } from '../reporting/listener.ts'
+import { notifyAll } from '../reporting/observer.ts'
 import {
   aBreaker,
   admitIn,
@@ -26,7 +26,7 @@ import { createRecoverRejected } from './recover-rejected.ts'
 
 const STARTED_MS = Date.parse('2026-01-01T00:00:00.000Z')
 
-/** What a test replaces of a worker; the listeners are called as the real ones decide. */
+/** What a test replaces of a worker; the observers are called as the real ones decide. */
 type Change = Partial<FlatDeps> & {
   readonly noticeParked?: () => Promise<void>
 }
@@ -55,7 +55,7 @@ function aWorld(outcome: Outcome, change: Change = {}) {
       steps.push(`settle slot ${slot} ${settlement.state}${more ? ` ${more}` : ''}`)
       return WRITTEN
     },
-    listener: notifyAll([{ concluded: (_delivery, _attempt, { kind }) => void steps.push(`report ${kind}`) }]),
+    observer: notifyAll([{ concluded: (_delivery, _attempt, { kind }) => void steps.push(`report ${kind}`) }]),
     afterSettled: [notice],
     redisNow: () => clockMs,
     nowMs: () => clockMs,
@@ -123,7 +123,7 @@ describe('deliver', () => {
       undefined,
     ],
     [
-      'an attempt whose slot a copy has settled meanwhile is reported, and what follows is repeated',
+      'an attempt whose slot a duplicate has settled meanwhile is reported, and what follows is repeated',
       {},
       ok,
       { settle: async () => ({ kind: 'already' }) },
@@ -336,7 +336,7 @@ describe('deliver', () => {
     expect(named).toMatchObject([{ state: 'waiting', next: { token: tokens[1], postponed: 0 } }])
   })
 
-  test('two copies of a message in one worker are handled one after the other: one POST', async () => {
+  test('two duplicates of a message in one worker are handled one after the other: one POST', async () => {
     let isSettled = false
     const { deliver, steps } = aWorld(ok, {
       isSettled: async () => isSettled,
@@ -350,7 +350,7 @@ describe('deliver', () => {
     expect(steps).toEqual(['post https://client.example/hook attempt 1', 'report acknowledged'])
   })
 
-  test('a copy takes over the result of a POST in this worker that could not be settled', async () => {
+  test('a duplicate takes over the result of a POST in this worker that could not be settled', async () => {
     let failures = 1
     const { deliver, steps } = aWorld(ok, {
       settle: async () => {
@@ -658,7 +658,7 @@ describe('deliver', () => {
     expect(await deliverSettledMeanwhile(outcome, failing, 2)).toEqual(steps)
   })
 
-  test('a message that was POSTed needs no place among the deliveries of its subscription', async () => {
+  test('a message that was POSTed needs no turn', async () => {
     const isolation = anIsolation()
     let entered = 0
     const enter: typeof isolation.enter = (...args) => {
@@ -687,7 +687,7 @@ describe('the notice of a parked delivery', () => {
       let isAway = true
       const steps: string[] = []
       const change: Change = {
-        listener: notifyAll([{ concluded: () => void steps.push('report') }]),
+        observer: notifyAll([{ concluded: () => void steps.push('report') }]),
         isSettled: async () => isSettled,
         settle: async () => {
           isSettled = true

@@ -2,9 +2,9 @@ import type { Delivery, ScheduleOf } from '@switchhook/contracts'
 import type { Breaker } from '../endpoint/breaker.ts'
 import type { Isolation, Source } from '../endpoint/isolation.ts'
 import { decide, decisionOnReceived } from '../policy/decide.ts'
-import { type Copy, createCopies, type Kept } from './copies.ts'
+import { createInFlight, type Kept, type MessageInFlight } from './in-flight.ts'
 import type { At, Made, Result } from './progress.ts'
-import { attempt, giveUpProbe, isFresh, look, needOf, type StepDeps, secure, settle } from './steps.ts'
+import { attempt, giveUpProbe, isFresh, look, needOf, type StageDeps, secure, settle } from './stages.ts'
 
 /**
  * Called after a slot is settled and before its message is acknowledged: a notice, the record of a rejection, what is held
@@ -12,7 +12,7 @@ import { attempt, giveUpProbe, isFresh, look, needOf, type StepDeps, secure, set
  */
 export type AfterSettled = (settled: At<'settled'>) => Promise<void>
 
-export interface PipelineDeps extends StepDeps {
+export interface PipelineDeps extends StageDeps {
   readonly scheduleOf: ScheduleOf
   readonly isolation: Pick<Isolation, 'enter'>
   readonly breaker: Breaker
@@ -30,18 +30,18 @@ export type Pipeline = ReturnType<typeof createPipeline>
  *
  * A delivery that waited for a turn is looked at again only if the lease of its look has ended, or this worker has seen the
  * endpoint fail. So a look is at most one lease old when a turn begins, and it is safe to rely on it:
- * - Ledger: only a second copy of the message, in another worker, can have settled the slot since. The POST is then a
- *   duplicate, just as if the copy had settled the slot during the POST. Of their two retries, the ledger drops one.
+ * - Ledger: only a duplicate of the message, in another worker, can have settled the slot since. The POST is then made twice,
+ *   just as if the duplicate had settled the slot during the POST. Of their two retries, the ledger drops one.
  * - Breaker: a cool-down that this worker began is always seen. If another worker began it within that time, each delivery
  *   that gets a turn before its lease ends is still POSTed, just like the attempts in flight. They are at most as many as
  *   the subscription has turns in that time.
  * - Subscription: a first attempt is written only while its lease is valid, whatever the look said.
  */
 export function createPipeline(deps: PipelineDeps) {
-  const copies = createCopies(deps.nowMs)
+  const inFlight = createInFlight(deps.nowMs)
   /** Results whose outcome the breaker has. */
   const recorded = new WeakSet<Result>()
-  /** Results that the listener has. */
+  /** Results that the observer has. */
   const reported = new WeakSet<Result>()
 
   /**
@@ -61,22 +61,22 @@ export function createPipeline(deps: PipelineDeps) {
   function report({ result, decision }: At<'decided' | 'secured'>): void {
     if (reported.has(result)) return
     reported.add(result)
-    deps.listener.concluded(result.delivery, result.attempt, decision, result.outcome)
+    deps.observer.concluded(result.delivery, result.attempt, decision, result.outcome)
   }
 
-  async function deliverDue(due: Delivery, source: Source, copy: Copy): Promise<void> {
+  async function deliverDue(due: Delivery, source: Source, message: MessageInFlight): Promise<void> {
     const isolated = deps.isolation.enter(due, source)
     const start = { kind: 'due', delivery: due } as const
     try {
       // Before the wait for a turn, so that a delivery that needs none is not delayed.
       let looked = await look(deps, start)
-      const place = await isolated.placeFor(needOf(looked))
-      if (place === 'lane') {
+      const turn = await isolated.waitForTurn(needOf(looked))
+      if (turn === 'lane') {
         await giveUpProbe(deps, looked)
         return await isolated.moveToLane()
       }
-      if (place === 'here-later' && !isFresh(deps, looked)) looked = await look(deps, start)
-      await conclude(looked.kind === 'admitted' ? await attempt(deps, looked, isolated) : looked, copy)
+      if (turn === 'waited' && !isFresh(deps, looked)) looked = await look(deps, start)
+      await conclude(looked.kind === 'admitted' ? await attempt(deps, looked, isolated) : looked, message)
     } finally {
       isolated.leave()
     }
@@ -91,12 +91,12 @@ export function createPipeline(deps: PipelineDeps) {
     return { kind: 'settled', delivery: result.delivery, rejected: result.before?.rejected, result }
   }
 
-  async function conclude(from: Pending, copy?: Copy): Promise<void> {
+  async function conclude(from: Pending, message?: MessageInFlight): Promise<void> {
     const update = 'result' in from ? updateBreaker(from.result) : undefined
     try {
       let at: Pending | At<'noticed'> = from
-      for (; at.kind !== 'noticed'; at = await next(at)) copy?.reached(at)
-      copy?.reached(at)
+      for (; at.kind !== 'noticed'; at = await next(at)) message?.reached(at)
+      message?.reached(at)
     } finally {
       await update
     }
@@ -125,15 +125,15 @@ export function createPipeline(deps: PipelineDeps) {
      * own (the broker or Redis is away, the process is out of sockets or stops, or a bug); the message must then come back.
      */
     deliver: async (due: Delivery, source: Source): Promise<void> => {
-      const copy = await copies.enter(due)
+      const message = await inFlight.enter(due)
       try {
-        if (copy.kept === undefined) await deliverDue(due, source, copy)
-        else await conclude(await recheck(copy.kept), copy)
+        if (message.kept === undefined) await deliverDue(due, source, message)
+        else await conclude(await recheck(message.kept), message)
       } finally {
-        copy.leave()
+        message.leave()
       }
     },
-    /** Takes an attempt that a client has made through the steps that follow a POST. */
+    /** Takes an attempt that a client has made through the stages that follow a POST. */
     conclude: (result: Made): Promise<void> => conclude({ kind: 'posted', result }),
   }
 }

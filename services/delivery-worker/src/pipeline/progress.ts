@@ -4,7 +4,7 @@ import type { Before } from '../endpoint/breaker.ts'
 import type { Decision, Withheld } from '../policy/decide.ts'
 
 /**
- * How far a due delivery is in its slot. A value is never changed: each step returns the next one.
+ * How far a due delivery is in its slot. A value is never changed: each stage returns the next one.
  *
  * ```
  * due ─look→ admitted ─attempt→ posted ─┬─decide→ decided ─secure→ secured ─settle→ settled ─notice→ noticed
@@ -13,10 +13,10 @@ import type { Decision, Withheld } from '../policy/decide.ts'
  *      └─ the ledger knows the slot ────────────────────────────────────────────────┘
  * ```
  *
- * A process that dies loses the value; the broker returns the message, which is then `due` again. If a step fails and the
- * process lives, `copies.ts` keeps the last value after a POST, and the message that comes back goes on from it.
+ * A process that dies loses the value; the broker returns the message, which is then `due` again. If a stage fails and the
+ * process lives, `in-flight.ts` keeps the last value after a POST, and the message that comes back goes on from it.
  *
- * | kind | if the process dies here | if the next step runs twice |
+ * | kind | if the process dies here | if the next stage runs twice |
  * | --- | --- | --- |
  * | `due` | nothing was done | a look reads, and may claim a probe; the claim of a second one lapses |
  * | `admitted` | nothing was sent; a claimed probe lapses | a second POST with the same attempt number |
@@ -55,7 +55,7 @@ interface Admitted {
 interface Settled {
   readonly kind: 'settled'
   readonly delivery: Delivery
-  /** The endpoint's recorded rejections, as in `BreakerStore.look`. */
+  /** The endpoint's recorded rejections, as in `BreakerStore.readEndpoint`. */
   readonly rejected: string | undefined
   /** Absent: the ledger knew the slot when the worker looked. */
   readonly result?: Result

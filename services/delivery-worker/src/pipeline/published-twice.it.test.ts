@@ -35,9 +35,9 @@ test('of events that are published twice, later attempts are made once, for an e
     receiver.answer(path, answer)
     const subscription = await surroundings.subscribe(path)
     const deliveries = Array.from({ length: EVENTS }, () => aDeliveryTo(subscription))
-    // Side by side, because RabbitMQ then gives the copies of an event to two workers.
-    const copies = deliveries.flatMap((delivery) => [delivery, delivery])
-    await Promise.all(copies.map((delivery) => broker.publishDelivery(delivery)))
+    // Side by side, because RabbitMQ then gives the duplicates of an event to two workers.
+    const duplicates = deliveries.flatMap((delivery) => [delivery, delivery])
+    await Promise.all(duplicates.map((delivery) => broker.publishDelivery(delivery)))
   }
   const posts = (path: string, attempt: string): number =>
     receiver.requests(path).filter(({ headers }) => headers['x-svc-attempt'] === attempt).length

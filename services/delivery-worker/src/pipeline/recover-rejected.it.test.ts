@@ -37,7 +37,7 @@ const subscribe = (change: { readonly recoverRejected?: true }) => {
   return createSubscriptionStore(world.redis).create(aSubscription({ id, tenant, ...change }))
 }
 const rejected = async () =>
-  (await createBreakerStore(world.redis, { failures: 5, cooldownMs: 1 }).look(delivery)).rejected
+  (await createBreakerStore(world.redis, { failures: 5, cooldownMs: 1 }).readEndpoint(delivery)).rejected
 
 /** A delivery that the endpoint has acknowledged while these rejections were recorded. */
 const acknowledged = (recorded: string | undefined): At<'settled'> => ({
@@ -98,7 +98,7 @@ test.each<[string, ParkedReason, Partial<Delivery>]>([
   expect(await rejected()).toBe('')
 })
 
-test('without the setting, a look shows no rejections', async () => {
+test('without the setting, a read shows no rejections', async () => {
   await subscribe({})
   await park('rejected')
   expect(await rejected()).toBeUndefined()

@@ -71,10 +71,10 @@ test('a delivery that failed once keeps its schedule when its first message come
   expect(await world.find()).toMatchObject({ state: 'acknowledged', attempt: 3, nextAttemptAt: null })
 })
 
-test('a delivery that failed once keeps its schedule when a copy that was never POSTed is withdrawn in a later slot', async () => {
+test('a delivery that failed once keeps its schedule when a duplicate that was never POSTed is withdrawn in a later slot', async () => {
   const world = aWorld()
   await world.handle(0, dies('confirmed'))
-  // The first message comes back during a cool-down. Now a second copy without an attempt waits.
+  // The first message comes back during a cool-down. Now a second duplicate without an attempt waits.
   await world.handle(1, { death: 'none', endpoint: 'cooling' })
   world.set({ isEnabled: false })
   await world.handle(1, dies('none'))
@@ -85,7 +85,7 @@ test('a delivery that failed once keeps its schedule when a copy that was never 
   expect(await world.find()).toMatchObject({ state: 'acknowledged', attempt: 2 })
 })
 
-test('a delivery that failed once keeps its schedule when a copy that was never POSTed is one slot ahead of it', async () => {
+test('a delivery that failed once keeps its schedule when a duplicate that was never POSTed is one slot ahead of it', async () => {
   const world = aWorld()
   await world.handle(0, dies('confirmed'))
   await world.handle(1, { death: 'none', endpoint: 'cooling' })
@@ -100,7 +100,7 @@ test('a delivery that failed once keeps its schedule when a copy that was never 
   expect(await world.find()).toMatchObject({ state: 'acknowledged', attempt: 2 })
 })
 
-test('a withdrawn delivery stays withdrawn, for every copy that was never POSTed, even if the subscription is enabled again', async () => {
+test('a withdrawn delivery stays withdrawn, for every duplicate that was never POSTed, even if the subscription is enabled again', async () => {
   const world = aWorld()
   await world.handle(0, { death: 'confirmed', endpoint: 'cooling' })
   world.set({ isEnabled: false })

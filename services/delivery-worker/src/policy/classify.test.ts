@@ -1,5 +1,5 @@
 import { type Outcome, Unavailable } from '@switchhook/contracts'
-import { classifyError, classifyStatus, MAX_PAUSE_MS, pauseMsOf } from './classify.ts'
+import { classifyError, classifyStatus, MAX_RETRY_AFTER_MS, retryAfterMsOf } from './classify.ts'
 
 const failed = (code: string, cause?: unknown): Error => Object.assign(new Error(code, { cause }), { code })
 
@@ -81,7 +81,7 @@ describe('classifyError', () => {
   )
 })
 
-describe('pauseMsOf', () => {
+describe('retryAfterMsOf', () => {
   const NOW_MS = Date.parse('2026-11-23T12:00:00Z')
 
   test.each([
@@ -105,8 +105,8 @@ describe('pauseMsOf', () => {
       60_000,
     ],
     ['a date of asctime in another zone', 503, { 'retry-after': 'Mon Nov 23 12:01:00 PST 2026' }, undefined],
-    ['more than a quarter of an hour', 429, { 'retry-after': '86400' }, MAX_PAUSE_MS],
-    ['a number beyond all bounds', 429, { 'retry-after': '9'.repeat(400) }, MAX_PAUSE_MS],
+    ['more than a quarter of an hour', 429, { 'retry-after': '86400' }, MAX_RETRY_AFTER_MS],
+    ['a number beyond all bounds', 429, { 'retry-after': '9'.repeat(400) }, MAX_RETRY_AFTER_MS],
     ['no time', 429, { 'retry-after': '0' }, undefined],
     ['a date that has passed', 503, { 'retry-after': 'Mon, 23 Nov 2026 11:59:00 GMT' }, undefined],
     ['nothing', 429, {}, undefined],
@@ -116,7 +116,7 @@ describe('pauseMsOf', () => {
     ['words', 503, { 'retry-after': 'tomorrow, GMT' }, undefined],
     ['seconds with another status', 500, { 'retry-after': '30' }, undefined],
     ['seconds with a redirect', 301, { 'retry-after': '30' }, undefined],
-  ])('an answer that asks for %s', (_what, status, headers, pauseMs) => {
-    expect(pauseMsOf(status, headers, NOW_MS)).toBe(pauseMs)
+  ])('an answer that asks for %s', (_what, status, headers, retryAfterMs) => {
+    expect(retryAfterMsOf(status, headers, NOW_MS)).toBe(retryAfterMs)
   })
 })

@@ -117,8 +117,8 @@ function reasonOf(code: string | undefined): UnreachableReason | undefined {
   return known ?? (/^E[A-Z0-9]+$/.test(code) ? 'network' : undefined)
 }
 
-/** A longer pause is cut: a mistake in the header must not stop deliveries for hours. */
-export const MAX_PAUSE_MS = 15 * 60_000
+/** A longer time is cut: a mistake in the header must not stop deliveries for hours. */
+export const MAX_RETRY_AFTER_MS = 15 * 60_000
 
 /** A header that occurs several times is a list. */
 export type Header = string | readonly string[] | undefined
@@ -127,11 +127,11 @@ export type Header = string | readonly string[] | undefined
 const firstOf = (header: Header): string | undefined => (typeof header === 'string' ? header : header?.[0])?.trim()
 
 /**
- * How long an endpoint asks for a pause: `Retry-After` of a 429 or 503, in seconds or as a date (RFC 9110, section 10.2.3).
- * A date counts from the answer's own `Date`, because the clock of the endpoint may be wrong. Undefined: no pause is asked
- * for, or the header has neither form.
+ * How long an endpoint asks not to be contacted: `Retry-After` of a 429 or 503, in seconds or as a date (RFC 9110, section
+ * 10.2.3). A date counts from the answer's own `Date`, because the clock of the endpoint may be wrong. Undefined: it does
+ * not ask, or the header has neither form.
  */
-export function pauseMsOf(
+export function retryAfterMsOf(
   status: number,
   headers: { readonly 'retry-after'?: Header; readonly date?: Header },
   nowMs: number,
@@ -139,8 +139,10 @@ export function pauseMsOf(
   const retryAfter = firstOf(headers['retry-after'])
   if ((status !== 429 && status !== 503) || retryAfter === undefined) return undefined
   const sentAtMs = dateMs(firstOf(headers.date)) ?? nowMs
-  const pauseMs = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1_000 : (dateMs(retryAfter) ?? sentAtMs) - sentAtMs
-  return pauseMs > 0 ? Math.min(pauseMs, MAX_PAUSE_MS) : undefined
+  const retryAfterMs = /^\d+$/.test(retryAfter)
+    ? Number(retryAfter) * 1_000
+    : (dateMs(retryAfter) ?? sentAtMs) - sentAtMs
+  return retryAfterMs > 0 ? Math.min(retryAfterMs, MAX_RETRY_AFTER_MS) : undefined
 }
 
 /** RFC 9110, section 5.6.7: two forms end with GMT, and that of asctime means it. `Date.parse` alone takes `1.5` for a month. */

@@ -28,7 +28,7 @@ export type Withheld =
 
 type NextSlot = Pick<Delivery, 'slot' | 'postponed'> & { readonly waitMs: number }
 
-/** The fate of a delivery after its slot. */
+/** What happens to a delivery after its slot. */
 export type Decision =
   | { readonly kind: 'acknowledged' | 'withdrawn' | 'expired' }
   | { readonly kind: 'retry'; readonly slot: number; readonly postponed?: never; readonly waitMs: number }

@@ -1,6 +1,6 @@
 import { traceIdOf } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
-import type { Concluded } from './listener.ts'
+import type { Concluded } from './observer.ts'
 
 /**
  * One line per slot of a delivery. A subscriber's failure is ordinary, so even a parked delivery is logged as `info`.

@@ -2,7 +2,7 @@ import { type Attempt, type Delivery, newSubscriptionId, type SubscriptionId } f
 import { anAttempt } from '@switchhook/servicekit'
 import type { Contact, Endpoint } from '@switchhook/store'
 import { createContacts } from './contacts.ts'
-import { notifyAll } from './listener.ts'
+import { notifyAll } from './observer.ts'
 
 const AT = '2026-01-01T00:00:00.000Z'
 const attempt = (change: Partial<Attempt> = {}): Attempt => anAttempt({ at: AT, durationMs: 25.4, ...change })
@@ -18,7 +18,7 @@ function aWorld(record?: () => Promise<void>) {
     { debug: (_message, fields) => void lost.push(fields) },
   )
   const reported: unknown[] = []
-  const { concluded } = notifyAll([contacts.listener, { concluded: (delivery) => void reported.push(delivery) }])
+  const { concluded } = notifyAll([contacts.observer, { concluded: (delivery) => void reported.push(delivery) }])
   const conclude = (subscriptionId: SubscriptionId, made: Attempt | null): void =>
     concluded({ tenant: 'acme', subscriptionId } as Delivery, made, acknowledged, ok)
   return { contacts, written, lost, reported, conclude }

@@ -1,7 +1,7 @@
 import type { SubscriptionId, Tenant } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
 import { type Contact, type ContactStore, inChunks } from '@switchhook/store'
-import type { Concluded } from './listener.ts'
+import type { Concluded } from './observer.ts'
 
 /** More endpoints than a worker reaches in an interval. Beyond it no other endpoint is remembered until the next interval. */
 const MAX_GATHERED = 20_000
@@ -41,7 +41,7 @@ export function createContacts(store: Pick<ContactStore, 'record'>, log: Pick<Lo
     if (lost > 0) log.debug('contact times of endpoints were not written', { endpoints: lost })
   }
 
-  return { listener: { concluded }, flush }
+  return { observer: { concluded }, flush }
 }
 
 const NOTHING: Contact = { successAtMs: null, failureAtMs: null, failure: null }

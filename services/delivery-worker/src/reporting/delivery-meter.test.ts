@@ -1,16 +1,16 @@
 import { type Attempt, type Delivery, type Outcome } from '@switchhook/contracts'
 import { createMetrics } from '@switchhook/runtime'
 import { anAttempt, aReportedDelivery } from '@switchhook/servicekit'
-import { attempt as makeAttempt } from '../pipeline/steps.ts'
+import { attempt as makeAttempt } from '../pipeline/stages.ts'
 import type { Decision, Withheld } from '../policy/decide.ts'
 import { HEALTHY, ok, pipelineDeps, posted, uncounted } from '../testing/delivering.ts'
 import { createDeliveryMeter } from './delivery-meter.ts'
-import { notifyAll } from './listener.ts'
+import { notifyAll } from './observer.ts'
 
 const delivery = aReportedDelivery()
 const attempt = anAttempt()
 
-/** The arguments of a listener for one slot. */
+/** The arguments of an observer for one slot. */
 interface Concluded {
   readonly delivery?: Delivery
   readonly attempt: Attempt | null
@@ -22,8 +22,8 @@ interface Concluded {
 async function after(...slots: readonly Concluded[]): Promise<string[]> {
   const metrics = createMetrics('w')
   const reported: unknown[] = []
-  const { listener } = createDeliveryMeter(metrics)
-  const { concluded } = notifyAll([listener, { concluded: (...args) => void reported.push(args) }])
+  const { observer } = createDeliveryMeter(metrics)
+  const { concluded } = notifyAll([observer, { concluded: (...args) => void reported.push(args) }])
   const given = slots.map((slot) => [slot.delivery ?? delivery, slot.attempt, slot.decision, slot.outcome] as const)
   for (const slot of given) concluded(...slot)
   expect(reported).toEqual(given)
@@ -127,7 +127,7 @@ test('POSTs in flight are those that have begun and not ended, whether they succ
       new Promise((resolve, reject) => {
         ends.push((error) => (error === undefined ? resolve(posted(due, ok)) : reject(error)))
       }),
-    listener: createDeliveryMeter(metrics).listener,
+    observer: createDeliveryMeter(metrics).observer,
   })
   const before = { health: HEALTHY, probe: undefined, rejected: undefined }
   const post = () => makeAttempt(worker, { kind: 'admitted', delivery, before, trustedUntilMs: Infinity }, uncounted())

@@ -11,7 +11,7 @@ import {
 } from '@switchhook/contracts'
 import { type Counter, type Metrics, SECONDS } from '@switchhook/runtime'
 import type { Decision, Withheld } from '../policy/decide.ts'
-import type { DeliveryListener } from './listener.ts'
+import type { DeliveryObserver } from './observer.ts'
 
 /** In seconds. Up to a minute the buckets measure latency; the others follow the waits of the schedule. */
 const TO_THE_END = [...SECONDS, 30, 60, 300, 600, 1_800, 3_600, 7_200, 14_400, 28_800, 50_400, 86_400]
@@ -80,7 +80,7 @@ export function createDeliveryMeter(metrics: Metrics) {
     }
   }
 
-  const listener: Required<DeliveryListener> = {
+  const observer: Required<DeliveryObserver> = {
     posting: () => {
       inFlight += 1
       return postEnded
@@ -92,7 +92,7 @@ export function createDeliveryMeter(metrics: Metrics) {
   }
 
   return {
-    listener,
+    observer,
     /** A crowded delivery was confirmed in its lane. */
     movedToLane: () => aside.add(),
     cooldown: () => cooldowns.add(),

@@ -62,15 +62,15 @@ const tracedDelivery = (change: Partial<Delivery> = {}): Delivery =>
 
 /** A worker reduced to the steps that have spans. */
 function worker(tracing: Tracing, outcome: Outcome): (delivery: Delivery) => Promise<void> {
-  const { handle, listener } = createDeliverySpans(tracing)
+  const { handle, observer } = createDeliverySpans(tracing)
   return handle('delivery.due', async (delivery) => {
     const attempt = anAttempt({ slot: delivery.slot, attempt: delivery.attempt + 1, ...resultOf(outcome) })
-    const ended = listener.posting?.(delivery, attempt.attempt)
+    const ended = observer.posting?.(delivery, attempt.attempt)
     await new Promise(setImmediate)
     ended?.({ kind: 'posted', delivery, outcome })
     const decision: Decision =
       outcome.kind === 'delivered' ? { kind: 'acknowledged' } : { kind: 'retry', slot: 1, waitMs: 10 }
-    listener.concluded?.(delivery, attempt, decision, outcome)
+    observer.concluded?.(delivery, attempt, decision, outcome)
   })
 }
 

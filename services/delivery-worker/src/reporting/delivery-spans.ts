@@ -4,7 +4,7 @@ import { deliveryAttributes, type Span, spanned, type Tracing } from '@switchhoo
 import type { Posted } from '../http/post-under-lease.ts'
 import { resultOf } from '../policy/classify.ts'
 import type { Withheld } from '../policy/decide.ts'
-import type { DeliveryListener } from './listener.ts'
+import type { DeliveryObserver } from './observer.ts'
 
 export type Handle = (delivery: Delivery) => Promise<void>
 
@@ -16,9 +16,9 @@ export function createDeliverySpans(tracing: Tracing): {
   /** Wraps the handling of each message from `queue` in a span. Without an export of traces, it returns its argument. */
   readonly handle: (queue: string, handle: Handle) => Handle
   /** Adds a span for each POST, and the decision to the span of the message. */
-  readonly listener: DeliveryListener
+  readonly observer: DeliveryObserver
 } {
-  if (!tracing.isExporting) return { handle: (_queue, handle) => handle, listener: {} }
+  if (!tracing.isExporting) return { handle: (_queue, handle) => handle, observer: {} }
   const messages = new AsyncLocalStorage<Span>()
 
   return {
@@ -40,7 +40,7 @@ export function createDeliverySpans(tracing: Tracing): {
         },
         (span) => messages.run(span, () => handle(delivery)),
       ),
-    listener: {
+    observer: {
       posting: (delivery, attempt) => {
         const span = tracing.begin({
           name: 'POST',

@@ -1,7 +1,7 @@
 import type { Attempt, Delivery, Tenant } from '@switchhook/contracts'
 import { anAttempt, aReportedDelivery } from '@switchhook/servicekit'
 import type { Decision } from '../policy/decide.ts'
-import { createLiveReports, liveAttemptOf } from './live-attempts.ts'
+import { createLiveAttempts, liveAttemptOf } from './live-attempts.ts'
 
 const delivery = aReportedDelivery({ callId: 'c-1', agentUri: 'sip:alice@acme.example', state: 3 })
 const { deliveryId, subscriptionId, eventId } = delivery
@@ -10,7 +10,7 @@ const attempt = anAttempt({ durationMs: 42, outcome: 'answered', status: 503, an
 function reports(publish: (tenant: Tenant) => Promise<void> = () => Promise.resolve()) {
   const published: { readonly tenant: Tenant; readonly attempts: number; readonly left: number }[] = []
   const debug: string[] = []
-  const live = createLiveReports(
+  const live = createLiveAttempts(
     {
       publish: (tenant, attempts, left) => {
         published.push({ tenant, attempts: attempts.length, left })
@@ -20,7 +20,7 @@ function reports(publish: (tenant: Tenant) => Promise<void> = () => Promise.reso
     { debug: (message) => void debug.push(message) },
   )
   const conclude = (change: Partial<Delivery> = {}, made: Attempt | null = attempt): void =>
-    live.listener.concluded({ ...delivery, ...change }, made, { kind: 'acknowledged' }, { kind: 'withdrawn' })
+    live.observer.concluded({ ...delivery, ...change }, made, { kind: 'acknowledged' }, { kind: 'withdrawn' })
   return { live, published, debug, conclude }
 }
 

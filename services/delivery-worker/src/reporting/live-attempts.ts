@@ -2,7 +2,7 @@ import { type Attempt, type Delivery, type Envelope, subjectOf, type Tenant } fr
 import { createBatch, type Logger } from '@switchhook/runtime'
 import type { LiveAttempt, LiveAttemptStore } from '@switchhook/store'
 import type { Decision } from '../policy/decide.ts'
-import type { Concluded } from './listener.ts'
+import type { Concluded } from './observer.ts'
 
 /** Of one tenant in one write. The rest is left out and counted. */
 const MAX_OF_TENANT = 200
@@ -12,10 +12,10 @@ const MAX_GATHERED_BYTES = 4 * 1024 * 1024
 const ATTEMPT_BYTES = 1_000
 
 /**
- * Reports attempts to the live stream of each tenant that has listeners. Every look of a delivery shows whether it has;
+ * Reports attempts to the live stream of each tenant that has listeners. Every read of an endpoint shows whether it has;
  * for the others this costs one lookup in an empty set per attempt. Reports that cannot be written are lost.
  */
-export function createLiveReports({ publish }: Pick<LiveAttemptStore, 'publish'>, log: Pick<Logger, 'debug'>) {
+export function createLiveAttempts({ publish }: Pick<LiveAttemptStore, 'publish'>, log: Pick<Logger, 'debug'>) {
   const listened = new Set<Tenant>()
   const gathered = createBatch({
     maxWeight: MAX_GATHERED_BYTES,
@@ -40,8 +40,8 @@ export function createLiveReports({ publish }: Pick<LiveAttemptStore, 'publish'>
   }
 
   return {
-    listener: { concluded },
-    /** Called with each look: whether a listener reads the tenant's live stream. */
+    observer: { concluded },
+    /** Called with each read of an endpoint: whether a listener reads the tenant's live stream. */
     setListened: (tenant: Tenant, isListened: boolean): void => {
       if (isListened) listened.add(tenant)
       else listened.delete(tenant)

@@ -13,8 +13,8 @@ import { createAttemptLog } from './attempt-log.ts'
 import { createContacts } from './contacts.ts'
 import { createDeliveryMeter } from './delivery-meter.ts'
 import { createDeliverySpans } from './delivery-spans.ts'
-import { notifyAll } from './listener.ts'
-import { createLiveReports } from './live-attempts.ts'
+import { createLiveAttempts } from './live-attempts.ts'
+import { notifyAll } from './observer.ts'
 import { createStatistics } from './statistics.ts'
 
 export type Reporting = ReturnType<typeof startReporting>
@@ -37,7 +37,7 @@ export function startReporting(
   const contacts = createContacts(createContactStore(redis), log)
   const statisticsStore = createStatisticsStore(redis, { subscriptions: config.STATISTICS_SUBSCRIPTIONS })
   const statistics = createStatistics(statisticsStore, log, Date.now)
-  const live = createLiveReports(createLiveAttemptStore(redis), log)
+  const live = createLiveAttempts(createLiveAttemptStore(redis), log)
   const policies = createDeliveryPolicyStore(redis)
   const policyPoll = startPoll(POLICY_EVERY_MS, () => policies.report(policyOf(config)).catch(() => {}))
   policyPoll.wake()
@@ -47,20 +47,24 @@ export function startReporting(
     startPoll(STATISTICS_EVERY_MS, statistics.flush),
   ]
   return {
-    listener: notifyAll([
-      spans.listener,
-      contacts.listener,
-      statistics.listener,
-      meter.listener,
-      live.listener,
+    observer: notifyAll([
+      spans.observer,
+      contacts.observer,
+      statistics.observer,
+      meter.observer,
+      live.observer,
       { concluded: createAttemptLog(log, config.LOG_SAMPLE_ACKNOWLEDGED) },
     ]),
     meter,
-    /** Counts and logs a cool-down. @param pauseMs that the endpoint asked for */
-    coolDownBegan: (subscriptionId: string, pauseMs: number | undefined): void => {
+    /** Counts and logs a cool-down. @param retryAfterMs of the endpoint, if it began the cool-down */
+    coolDownBegan: (subscriptionId: string, retryAfterMs: number | undefined): void => {
       meter.cooldown()
       const cooldownMs = config.BREAKER_COOLDOWN
-      log.info('cool-down began', { subscriptionId, cooldownMs, ...(pauseMs !== undefined && { pauseMs }) })
+      log.info('cool-down began', {
+        subscriptionId,
+        cooldownMs,
+        ...(retryAfterMs !== undefined && { pauseMs: retryAfterMs }),
+      })
     },
     /** Counts and logs parked deliveries that were released because of a limit. */
     parkedReleased: (released: Parameters<typeof meter.parkedReleased>[0]): void => {
@@ -69,8 +73,8 @@ export function startReporting(
     },
     /** Wraps the handling of each message in a span. */
     traced: spans.handle,
-    /** Lets the live stream know whether the tenant has listeners, which each look shows. */
-    looked: <Found extends { readonly isListened: boolean }>({ tenant }: Endpoint, found: Found): Found => {
+    /** Lets the live stream know whether the tenant has listeners, which each read of an endpoint shows. */
+    endpointSeen: <Found extends { readonly isListened: boolean }>({ tenant }: Endpoint, found: Found): Found => {
       live.setListened(tenant, found.isListened)
       return found
     },

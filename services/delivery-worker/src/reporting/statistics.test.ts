@@ -24,7 +24,7 @@ function aWorld(add?: () => Promise<void>) {
     const attempt = anAttempt({ at: new Date(NOW - 20).toISOString(), durationMs: 12, ...change })
     const decision = isParked ? ({ kind: 'park', reason: 'exhausted' } as const) : ({ kind: 'acknowledged' } as const)
     const delivery = { tenant, subscriptionId, body } as Delivery
-    statistics.listener.concluded(delivery, change === null ? null : attempt, decision, {
+    statistics.observer.concluded(delivery, change === null ? null : attempt, decision, {
       kind: 'delivered',
       status: 204,
     })

@@ -1,7 +1,7 @@
 import { type Attempt, occurredAtMsOf, type SubscriptionId, type Tenant } from '@switchhook/contracts'
 import { getOrCreate, type Logger } from '@switchhook/runtime'
 import { type Addition, addCounts, type Counts, countAttempt, countEnd, type StatisticsStore } from '@switchhook/store'
-import type { Concluded } from './listener.ts'
+import type { Concluded } from './observer.ts'
 
 /** By subscription, then by minute since 1970. The key null is for subscriptions beyond `MAX_COUNTED`. */
 type Tally = Map<SubscriptionId | null, Map<number, Counts>>
@@ -54,7 +54,7 @@ export function createStatistics(
     if (lost > 0) log.debug('statistics were not written', { tenants: lost })
   }
 
-  return { listener: { concluded }, flush }
+  return { observer: { concluded }, flush }
 }
 
 /** The counts of each subscription, and their sums for the tenant. */

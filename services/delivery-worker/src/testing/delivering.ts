@@ -7,7 +7,7 @@ import type { HeldVisitsDeps } from '../held/visit-held.ts'
 import type { Posted } from '../http/post-under-lease.ts'
 import { createPipeline, type PipelineDeps } from '../pipeline/pipeline.ts'
 import type { Withheld } from '../policy/decide.ts'
-import { notifyAll } from '../reporting/listener.ts'
+import { notifyAll } from '../reporting/observer.ts'
 
 export const HEALTHY: EndpointHealth = { state: 'closed', consecutiveFailures: 0, openUntilMs: null, recentHangs: 0 }
 export const ok: Outcome = { kind: 'delivered', status: 200 }
@@ -75,7 +75,7 @@ export function pipelineDeps(change: Partial<FlatDeps> = {}): PipelineDeps {
     breaker: aBreaker(),
     post: async (delivery) => posted(delivery, ok),
     postLimits: { post: (limited, _delivery, _isProbe, post) => post(limited && (async () => Infinity)) },
-    listener: notifyAll([]),
+    observer: notifyAll([]),
     afterSettled: [],
     redisNow: Date.now,
     nowMs: () => 0,

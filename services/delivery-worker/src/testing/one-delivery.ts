@@ -38,7 +38,7 @@ export function aDeliveryWorld(store: DeliveryStore & DeliveryArchive, of: Parti
     return state === 'cooling' ? 'open' : 'probing'
   }
 
-  const stepsOf = ({ at, endpoint }: WorkerOptions): PipelineDeps =>
+  const depsOf = ({ at, endpoint }: WorkerOptions): PipelineDeps =>
     pipelineDeps({
       scheduleOf: () => ({ waitsMs: WAITS_MS, cooldownMs: 5 }),
       isSettled: (delivery) => store.isSettled(delivery),
@@ -73,7 +73,7 @@ export function aDeliveryWorld(store: DeliveryStore & DeliveryArchive, of: Parti
     posts,
     set: (change: Partial<typeof subscription>) => void Object.assign(subscription, change),
     find: () => store.find(first.deliveryId),
-    worker: (options: WorkerOptions): Pipeline['deliver'] => createPipeline(stepsOf(options)).deliver,
-    stepsOf,
+    worker: (options: WorkerOptions): Pipeline['deliver'] => createPipeline(depsOf(options)).deliver,
+    depsOf,
   }
 }

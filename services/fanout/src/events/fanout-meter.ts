@@ -12,7 +12,7 @@ export function createFanoutMeter(metrics: Metrics) {
   const duration = metrics
     .histogram(
       'switchhook_fanout_duration_seconds',
-      'From the begin of an event, after its wait for a turn, to the confirm of its last delivery.',
+      'From the begin of an event, after its wait to be handled, to the confirm of its last delivery.',
       SECONDS,
     )
     .of({})

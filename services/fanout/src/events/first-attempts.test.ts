@@ -21,14 +21,14 @@ function record({
   return { publishAll, singles, packets, membersPerPacket }
 }
 
-test('the first attempts of one turn of the event loop share a message', async () => {
+test('the first attempts of one iteration of the event loop share a message', async () => {
   const { publishAll, singles, packets } = record()
   const deliveries = Array.from({ length: 8 }, () => aDelivery())
   await publishAll(deliveries)
   expect([packets, singles]).toEqual([[{ shard: 0, deliveries }], []])
 })
 
-test('fewer than eight deliveries in a turn are messages of their own', async () => {
+test('fewer than eight deliveries of an iteration are messages of their own', async () => {
   const { publishAll, singles, packets } = record()
   const deliveries = Array.from({ length: 14 }, () => aDelivery())
   await publishAll(deliveries.slice(0, 7))

@@ -8,7 +8,7 @@ const SMOOTHING = 0.05
 
 export type FirstAttempts = ReturnType<typeof createFirstAttempts>
 
-/** Publishes first attempts. Eight or more of one turn of the event loop and of one shard share a message. */
+/** Publishes first attempts. Eight or more of one iteration of the event loop and of one shard share a message. */
 export function createFirstAttempts(broker: Pick<Broker, 'publishDelivery' | 'publishPacket'>, shards: number) {
   let mean = MAX_PACKET_MEMBERS
   const packer = createPacker<Delivery>({

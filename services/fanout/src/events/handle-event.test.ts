@@ -182,7 +182,7 @@ test('after a failed publish the others are awaited, and a retry publishes only 
   await handle(event)
   expect(published.toSorted()).toEqual(found.map(({ id }) => id).toSorted())
   expect(logged.map(({ subscriptionIds }) => subscriptionIds.length)).toEqual([400])
-  // An event that was handled is not remembered: a copy of it is handled like any event.
+  // An event that was handled is not remembered: a duplicate of it is handled like any event.
   await handle(event)
   expect(published).toHaveLength(800)
 })

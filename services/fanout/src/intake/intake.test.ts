@@ -1,6 +1,6 @@
 import { newEventId, type PlatformEvent } from '@switchhook/contracts'
 import type { SingleEvent } from '@switchhook/messaging'
-import { FairTurns } from './fair-turns.ts'
+import { FairSemaphore } from './fair-semaphore.ts'
 import { createIntake, type Line } from './intake.ts'
 import { TenantShares } from './tenant-shares.ts'
 
@@ -11,8 +11,8 @@ function anIntake() {
   const finishing: (() => void)[] = []
   const intake = createIntake({
     shares: new TenantShares(),
-    direct: new FairTurns<Line>(1),
-    backlog: new FairTurns<number>(1),
+    direct: new FairSemaphore<Line>(1),
+    fromBacklogs: new FairSemaphore<number>(1),
     handle: (event, _publish, queue) => {
       handled.push({ ...event, queue })
       return new Promise((resolve) => finishing.push(() => resolve(1)))
@@ -38,7 +38,7 @@ function anIntake() {
   return { receive, handled, packed, finish: () => finishing.shift()?.() }
 }
 
-test('once a tenant is deferred, its events that wait for a turn are packed too; others keep their turns', async () => {
+test('once a tenant is deferred, its waiting events are packed too; those of others still begin', async () => {
   const { receive, handled, packed, finish } = anIntake()
   const direct = Array.from({ length: 30 }, () => receive('burst'))
   const alone = receive('burst', true)

@@ -10,7 +10,7 @@ import {
 import type { FirstAttempts } from '../events/first-attempts.ts'
 import { parseEventMessage } from '../events/handle-event.ts'
 import type { HandleFromQueue } from '../events/trace-events.ts'
-import type { FairTurns } from './fair-turns.ts'
+import type { FairSemaphore } from './fair-semaphore.ts'
 import type { TenantShares } from './tenant-shares.ts'
 
 /** A packet of a backlog. Long enough to fill packets, also when many tenants burst at the same time. */
@@ -43,10 +43,10 @@ export type Line = Tenant | typeof UNPACKED
 
 interface IntakeDeps {
   readonly shares: TenantShares
-  /** The turns of events that are handled directly. */
-  readonly direct: FairTurns<Line>
-  /** The turns of events from backlogs. */
-  readonly backlog: FairTurns<number>
+  /** Limits the events that are handled directly. */
+  readonly direct: FairSemaphore<Line>
+  /** Limits the events from backlogs. */
+  readonly fromBacklogs: FairSemaphore<number>
   readonly handle: HandleFromQueue
   readonly firstAttempts: Pick<FirstAttempts, 'publish'>
   /** Publishes deliveries that give way to those of other tenants. */
@@ -62,7 +62,7 @@ export type Intake = ReturnType<typeof createIntake>
 
 /** Decides whether an event is handled directly or stored in its tenant's backlog, and which deliveries give way to others. */
 export function createIntake(deps: IntakeDeps) {
-  const { shares, direct, backlog, handle, firstAttempts, yielding, broker, areDeliveriesLate, deferred } = deps
+  const { shares, direct, fromBacklogs, handle, firstAttempts, yielding, broker, areDeliveriesLate, deferred } = deps
   const packer = createPacker<SingleEvent>({ ...BACKLOG_PACKET, publish: broker.publishEventPacket })
 
   function publish(delivery: Delivery): Promise<void> {
@@ -70,14 +70,14 @@ export function createIntake(deps: IntakeDeps) {
     return (shares.givesWay(delivery.tenant) ? yielding : firstAttempts).publish(delivery)
   }
 
-  /** Resolves to false if the event did not get a turn. */
-  async function handleInTurn({ event, queue }: ReceivedEvent, line: Line): Promise<boolean> {
-    if (!(await direct.take(line))) return false
+  /** Resolves to false if the wait to begin was ended. */
+  async function handleDirectly({ event, queue }: ReceivedEvent, line: Line): Promise<boolean> {
+    if (!(await direct.acquire(line))) return false
     try {
       direct.charge(event.tenant, await handle(event, publish, queue))
       return true
     } finally {
-      direct.giveBack()
+      direct.release()
     }
   }
 
@@ -92,13 +92,13 @@ export function createIntake(deps: IntakeDeps) {
   async function take(received: ReceivedEvent): Promise<void> {
     const { tenant } = received.event
     if (received.isUnpacked) {
-      if (await handleInTurn(received, UNPACKED)) return
-      throw new Error('an event that left its packet got no turn')
+      if (await handleDirectly(received, UNPACKED)) return
+      throw new Error('an event that left its packet was not handled')
     }
-    // The wait for a turn ends without one when the tenant is deferred. The next route then leads to its backlog.
+    // The wait is ended when the tenant is deferred. The next route then leads to its backlog.
     for (let isTaken = false; !isTaken; ) {
       const { backlog: n, end } = shares.route(tenant, areDeliveriesLate())
-      isTaken = await (n === undefined ? handleInTurn(received, tenant) : pack(received, n)).finally(end)
+      isTaken = await (n === undefined ? handleDirectly(received, tenant) : pack(received, n)).finally(end)
     }
   }
 
@@ -108,21 +108,21 @@ export function createIntake(deps: IntakeDeps) {
     /** Takes an event of a packet that the api has published. */
     takeMember: (single: SingleEvent, queue: string): Promise<void> =>
       take({ queue, event: parsePacked(single), content: single.content, isUnpacked: false }),
-    /** How the members of packets of backlog `n` are handled: each in a turn. */
+    /** How the members of packets of backlog `n` are handled. */
     ofBacklog: (n: number) => ({
       async handle(single: SingleEvent): Promise<void> {
         const event = parsePacked(single)
         const deliveries = await handle(event, yielding.publish, backlogQueue(n))
         shares.charge(event.tenant, deliveries)
-        backlog.charge(n, deliveries)
+        fromBacklogs.charge(n, deliveries)
       },
-      turns: {
-        take: () => backlog.take(n),
-        giveBack: () => backlog.giveBack(),
+      limit: {
+        acquire: () => fromBacklogs.acquire(n),
+        release: () => fromBacklogs.release(),
         putBack: (events: readonly SingleEvent[]) => broker.publishEventPacket(events, n),
       },
     }),
-    /** Ends the waits for a turn of a backlog, and all later ones. */
-    stop: (): void => backlog.stop(),
+    /** Ends the waits of events from backlogs, and all later ones. */
+    stop: (): void => fromBacklogs.stop(),
   }
 }

@@ -3,7 +3,7 @@ import { eventually } from '@switchhook/testkit'
 import { type QueueWatchDeps, startQueueWatch } from './queue-watch.ts'
 
 const WORKERS: QueueDepth = { ready: 0, consumers: 2 }
-const IDLE: QueueWatchDeps['backlog'] = { hasWork: () => false, isWaiting: () => false, setOpen: () => {} }
+const IDLE: QueueWatchDeps['fromBacklogs'] = { hasWork: () => false, isWaiting: () => false, setOpen: () => {} }
 const watches: ReturnType<typeof startQueueWatch>[] = []
 
 afterEach(async () => {
@@ -23,7 +23,7 @@ function aWatch(depths: Record<string, QueueDepth> = {}, change: Partial<QueueWa
     deliveryShards: 2,
     shares: { backlogs: () => new Set(), endDeferrals: () => {} },
     direct: { hasWork: () => true },
-    backlog: IDLE,
+    fromBacklogs: IDLE,
     firstAttempts: { membersPerPacket: () => 10 },
     yielding: { membersPerPacket: () => 12 },
     ...change,
@@ -58,7 +58,7 @@ test.each<[string, Record<string, QueueDepth>, boolean]>([
   'up to 500 deliveries of backlogs are published, and packets count their members: %s',
   async (_case, depths, mayRelease) => {
     const opened: boolean[] = []
-    aWatch(depths, { backlog: { ...IDLE, hasWork: () => true, setOpen: (isOpen) => void opened.push(isOpen) } })
+    aWatch(depths, { fromBacklogs: { ...IDLE, hasWork: () => true, setOpen: (isOpen) => void opened.push(isOpen) } })
     await eventually(() => expect(opened.length).toBeGreaterThan(1))
     expect(new Set(opened)).toEqual(new Set([mayRelease]))
   },

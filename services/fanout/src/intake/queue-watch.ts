@@ -1,7 +1,7 @@
 import { type Broker, backlogQueue, dueQueues, packetQueues, Queue, type QueueDepth } from '@switchhook/messaging'
 import { startPoll } from '@switchhook/runtime'
 import type { FirstAttempts } from '../events/first-attempts.ts'
-import type { FairTurns } from './fair-turns.ts'
+import type { FairSemaphore } from './fair-semaphore.ts'
 import type { TenantShares } from './tenant-shares.ts'
 
 const POLL_EVERY_MS = 50
@@ -18,10 +18,10 @@ export interface QueueWatchDeps {
   readonly deliveryShards: number
   /** Knows the backlogs of the deferred tenants. `endDeferrals` is called after each read. */
   readonly shares: Pick<TenantShares, 'backlogs' | 'endDeferrals'>
-  /** The turns of events that are handled directly. */
-  readonly direct: Pick<FairTurns<unknown>, 'hasWork'>
-  /** The turns of packets from backlogs. Opened while workers keep up. */
-  readonly backlog: Pick<FairTurns<number>, 'hasWork' | 'isWaiting' | 'setOpen'>
+  /** Limits the events that are handled directly. */
+  readonly direct: Pick<FairSemaphore<unknown>, 'hasWork'>
+  /** Limits the events from backlogs. Opened while workers keep up. */
+  readonly fromBacklogs: Pick<FairSemaphore<number>, 'hasWork' | 'isWaiting' | 'setOpen'>
   /** Publishes first attempts to the due queues. */
   readonly firstAttempts: PacketSize
   /** Publishes those that give way: of events from backlogs, and of tenants with many deliveries. */
@@ -30,14 +30,14 @@ export interface QueueWatchDeps {
 
 /** What fan-out knows about the queues of its workers. When they cannot be read, the last read stays in force. */
 export function startQueueWatch(deps: QueueWatchDeps) {
-  const { broker, deliveryShards, shares, direct, backlog, firstAttempts, yielding } = deps
+  const { broker, deliveryShards, shares, direct, fromBacklogs, firstAttempts, yielding } = deps
   const due = dueQueues(deliveryShards)
   const packets = packetQueues(deliveryShards)
   let areDeliveriesLate = false
 
   function wanted(): readonly string[] {
     const backlogs = [...shares.backlogs()].map(backlogQueue)
-    const hasWork = direct.hasWork() || backlogs.length > 0 || backlog.hasWork()
+    const hasWork = direct.hasWork() || backlogs.length > 0 || fromBacklogs.hasWork()
     const isWanted = areDeliveriesLate || hasWork
     return isWanted ? [...due, ...packets, Queue.yielding, Queue.yieldingPackets, ...backlogs] : []
   }
@@ -47,11 +47,11 @@ export function startQueueWatch(deps: QueueWatchDeps) {
     const perPacket = firstAttempts.membersPerPacket()
     const dueReady = due.map((queue, shard) => readyIn(queue) + readyIn(packets[shard]) * perPacket)
     // Packets that this process holds are not ready in their queue.
-    shares.endDeferrals((n) => depths.get(backlogQueue(n))?.ready === 0 && !backlog.isWaiting(n))
+    shares.endDeferrals((n) => depths.get(backlogQueue(n))?.ready === 0 && !fromBacklogs.isWaiting(n))
     const yieldingReady = readyIn(Queue.yielding) + readyIn(Queue.yieldingPackets) * yielding.membersPerPacket()
     const mayPublish = yieldingReady < MAX_YIELDING
     areDeliveriesLate = !mayPublish || Math.max(...dueReady) > LATE_DELIVERIES
-    backlog.setOpen(mayPublish)
+    fromBacklogs.setOpen(mayPublish)
   }
 
   const poll = startPoll(POLL_EVERY_MS, async () => {

@@ -19,7 +19,7 @@ const publish = (content: Buffer): Promise<void> =>
     )
   })
 
-/** Messages of one turn of the event loop. Their deliveries share messages. */
+/** Messages of one iteration of the event loop. Their deliveries share messages. */
 let turn: ConsumeMessage[] = []
 
 // A body is JSON without line breaks.

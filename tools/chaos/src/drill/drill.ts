@@ -8,7 +8,7 @@ import { REPLICAS } from '../faults/plan.ts'
 import type { UnusualAnswer } from '../load/client.ts'
 import { listDeliveries } from '../load/recoveries.ts'
 import { everyServiceIsReady, type Load, startLoad } from '../load/start-load.ts'
-import { COPIES_ANYTHING, type Observation } from '../reconcile/observation.ts'
+import { DUPLICATES_ANYTHING, type Observation } from '../reconcile/observation.ts'
 import type { Problem } from '../reconcile/problem.ts'
 import { conclude, figuresOf, secondsOf } from '../report.ts'
 import type { ChaosStack } from '../stack/chaos-stack.ts'
@@ -87,7 +87,7 @@ export async function runDrill(drill: (typeof DRILLS)[number], stack: ChaosStack
   // The stack does not restart services, so a service that ended would be missing.
   check('all services resume without a restart', (await stack.unexpectedExits()).length === 0)
   await witness?.look()
-  const disturbances = [{ ...COPIES_ANYTHING, fromMs: isRedis ? fromMs : lostAtMs, toMs: Date.now() }]
+  const disturbances = [{ ...DUPLICATES_ANYTHING, fromMs: isRedis ? fromMs : lostAtMs, toMs: Date.now() }]
   await sleep(PERIODS_MS.after)
 
   const observe = async (): Promise<Observation> => ({

@@ -121,28 +121,28 @@ export const FAULT_KINDS = Object.keys(DRAW) as FaultKind[]
 
 /** What a fault excuses. */
 export const marksOf = (fault: Fault): Omit<Disturbance, 'fromMs' | 'toMs'> => ({
-  copiesMessages: leavesCopies(fault),
-  copiesEvents: leavesCopies(fault) || leavesEventCopies(fault),
+  duplicatesMessages: leavesDuplicates(fault),
+  duplicatesEvents: leavesDuplicates(fault) || leavesDuplicateEvents(fault),
 })
 
 /**
- * Whether a fault can leave two copies of a message: a process dies, or loses its connection to the broker. Of an event that
- * was published twice, both copies publish a retry if Redis refuses the write by which the ledger would drop one of them.
- * During a memory alarm the broker holds publishes up: what it confirms too late is published again, and the first copy can
+ * Whether a fault can leave two duplicates of a message: a process dies, or loses its connection to the broker. Of an event that
+ * was published twice, both duplicates publish a retry if Redis refuses the write by which the ledger would drop one of them.
+ * During a memory alarm the broker holds publishes up: what it confirms too late is published again, and the first duplicate can
  * fall due before the ledger names the second. A worker whose consumer is cancelled closes its connection, so the broker
  * gives the attempts that it still makes to the other workers. The same happens to a process that stands still.
  */
-const leavesCopies = ({ kind, target }: Fault): boolean =>
+const leavesDuplicates = ({ kind, target }: Fault): boolean =>
   ['alarm', 'blackout', 'cancel', 'disconnect', 'rollback', 'empty', 'full', 'outage', 'refuse'].includes(kind) ||
   (kind === 'kill' && !target.startsWith('api')) ||
   (['cut', 'freeze'].includes(kind) && target === 'rabbitmq')
 
 /**
- * Whether a fault can leave two copies of an event or of a first message. An api that dies, or loses Redis, after the broker
+ * Whether a fault can leave two duplicates of an event or of a first message. An api that dies, or loses Redis, after the broker
  * has confirmed an event and before the event is marked as sent publishes it again. Fan-out without Redis returns an event
  * that another replica then handles again.
  */
-const leavesEventCopies = ({ kind }: Fault): boolean => ['kill', 'cut', 'freeze'].includes(kind)
+const leavesDuplicateEvents = ({ kind }: Fault): boolean => ['kill', 'cut', 'freeze'].includes(kind)
 
 export const killsWorker = ({ kind, target }: Fault): boolean => kind === 'kill' && target.startsWith('delivery-worker')
 

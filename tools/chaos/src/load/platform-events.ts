@@ -64,7 +64,10 @@ export function startPlatformEvents(publisher: EventPublisher, hasArrived: (even
     confirmed,
     /** How many times each event was published, confirmed or not, by id. */
     publishes,
-    /** Publishes a batch of this many events twice at the same moment, in the background: backlogs and packets hold copies. */
+    /**
+     * Publishes a batch of this many events twice at the same moment, in the background: backlogs and packets hold
+     * duplicates.
+     */
     burst: (events: number): void => {
       const batch = Array.from({ length: events }, newEvent)
       for (const event of [...batch, ...batch]) begin(event)

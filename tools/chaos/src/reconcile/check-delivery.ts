@@ -4,9 +4,9 @@ import type { Problem } from './problem.ts'
 
 /** A dead peer is detected by a heartbeat or a timeout, so an effect of a fault may appear this much later. */
 const AFTERMATH_MS = 30_000
-/** More often than any number of faults in one attempt: copies have multiplied. */
+/** More often than any number of faults in one attempt: duplicates have multiplied. */
 const MAX_REPEATS = 10
-/** Copies of an event wait in two queues before its first attempts, on a slow machine for half a minute. */
+/** Duplicates of an event wait in two queues before its first attempts, on a slow machine for half a minute. */
 const QUEUED_MS = 30_000
 
 /**
@@ -32,7 +32,7 @@ export function checkDelivery(
   let duplicates = 0
   /** POSTs whose attempt number was lower than an earlier one, each explained by a disturbance. */
   let stepsBack = 0
-  /** POSTs that repeat an attempt around a fault that leaves two copies of a message. */
+  /** POSTs that repeat an attempt around a fault that leaves two duplicates of a message. */
   let repeatedAttempts = 0
   /** Repeats of a parked notice with another body, after Redis had lost the record of the first. */
   let changedNotices = 0
@@ -63,12 +63,12 @@ export function checkDelivery(
       else add('attempt number', ` says ${attempt} after ${highest}`)
     }
     if (!isOwed) {
-      const copies = disturbances.filter((one) => (attempt === 1 ? one.copiesEvents : one.copiesMessages))
+      const duplicates = disturbances.filter((one) => (attempt === 1 ? one.duplicatesEvents : one.duplicatesMessages))
       const lateMs = CONFIRM_TIMEOUT_MS + (attempt === 1 ? QUEUED_MS : 0)
-      const hasCopies = liesBetween(copies, firstAtMs ?? 0, atMs, lateMs)
+      const hasDuplicates = liesBetween(duplicates, firstAtMs ?? 0, atMs, lateMs)
       const count = (repeats.get(attempt) ?? 0) + 1
       repeats.set(attempt, count)
-      if (count <= MAX_REPEATS && hasCopies) repeatedAttempts += 1
+      if (count <= MAX_REPEATS && hasDuplicates) repeatedAttempts += 1
       else add('attempt repeated', `, attempt ${attempt}, at ${timeOf(firstAtMs ?? atMs)} and ${timeOf(atMs)}`)
     }
     if (isAcknowledged) duplicates += 1

@@ -29,7 +29,7 @@ test('accepts deliveries that were parked after the list was read and before the
   expect(check({ ...seen, found: 3, sent: 3 })).toEqual([])
 })
 
-test('accepts that it skips a delivery whose other copy was acknowledged after the parking', () => {
+test('accepts that it skips a delivery whose other duplicate was acknowledged after the parking', () => {
   const [first, second] = seen.deliveries
   const deliveries = [{ ...first, run: 1 }, second] as RecoverySeen['deliveries']
   expect(check({ ...seen, sent: 1, skipped: 1, deliveries })).toEqual([])

@@ -5,8 +5,8 @@ import type { Problem } from './problem.ts'
 const LAST_RUN = 2
 
 /**
- * Whether the delivery left the list without the recovery. Of two copies under way at the repair, one is rejected and parks the
- * delivery, and the other is acknowledged after that.
+ * Whether the delivery left the list without the recovery. Of two duplicates under way at the repair, one is rejected and
+ * parks the delivery, and the other is acknowledged after that.
  */
 export const isAcknowledgedUnsent = ({ state, run, parkedRun }: RecoverySeen['deliveries'][number]): boolean =>
   state === 'acknowledged' && run === parkedRun

@@ -99,10 +99,10 @@ export interface Span {
 
 /** From a fault to the recovery from it. */
 export interface Disturbance extends Span {
-  /** It can leave two copies of a message, so that an attempt is repeated. */
-  readonly copiesMessages?: boolean
-  /** It can leave two copies of an event or of a first message, so that a first attempt is repeated. */
-  readonly copiesEvents?: boolean
+  /** It can leave two duplicates of a message, so that an attempt is repeated. */
+  readonly duplicatesMessages?: boolean
+  /** It can leave two duplicates of an event or of a first message, so that a first attempt is repeated. */
+  readonly duplicatesEvents?: boolean
 }
 
 /** An endpoint's port was closed. */
@@ -248,8 +248,8 @@ export const isInLapse = (lapses: readonly Lapse[], atMs: number): boolean =>
 export const isRolledBack = (lapses: readonly Lapse[], atMs: number): boolean =>
   lapses.some((lapse) => lapse.kind === 'rolled back' && isInLapse([lapse], atMs))
 
-/** A fault, for all we know, left copies of anything. */
-export const COPIES_ANYTHING = { copiesMessages: true, copiesEvents: true }
+/** A fault, for all we know, left duplicates of anything. */
+export const DUPLICATES_ANYTHING = { duplicatesMessages: true, duplicatesEvents: true }
 
 /** The longest that a delivery of these runs can wait in the broker: the schedule, and its postponed last slot. */
 const IN_BROKER_MS = 60_000

@@ -50,8 +50,8 @@ const expired = [e2]
 const AT_ONCE = { fromMs: 900, toMs: 1_000 }
 const rejected = post({ status: 400 })
 const FAULT = [{ fromMs: 1_000, toMs: 1_000 }]
-const MESSAGE_COPIES = FAULT.map((fault) => ({ ...fault, copiesMessages: true }))
-const EVENT_COPIES = FAULT.map((fault) => ({ ...fault, copiesEvents: true }))
+const MESSAGE_DUPLICATES = FAULT.map((fault) => ({ ...fault, duplicatesMessages: true }))
+const EVENT_DUPLICATES = FAULT.map((fault) => ({ ...fault, duplicatesEvents: true }))
 const parked = [{ endpoint: 'healthy', deliveryId: 'd1', run: 1, reason: 'rejected' }]
 
 test.each<[string, Observation]>([
@@ -59,34 +59,34 @@ test.each<[string, Observation]>([
   ['it was acknowledged after failures', observed({ posts: [post({ status: 503 }), post({ attempt: 2 })] })],
   [
     'it was acknowledged after a POST that the death of its worker interrupted',
-    observed({ posts: [post({ status: null }), post()], disturbances: EVENT_COPIES }),
+    observed({ posts: [post({ status: null }), post()], disturbances: EVENT_DUPLICATES }),
   ],
   [
     'its event was published three times',
     observed({ posts: [post({ status: 503 }), post(), post()], publishes: new Map([['e1', 3]]) }),
   ],
   [
-    'its event was published twice, and the first attempt of the second copy arrived late',
+    'its event was published twice, and the first attempt of the second duplicate arrived late',
     observed({ posts: [post({ status: 503 }), post({ attempt: 2 }), post()], publishes: new Map([['e1', 2]]) }),
   ],
   [
     'its second attempt was made twice around the death of a worker',
     observed({
       posts: [post({ status: 503 }), post({ attempt: 2, status: 503 }), post({ attempt: 2, atMs: 2_000 })],
-      disturbances: [{ fromMs: 1_500, toMs: 1_600, copiesMessages: true }],
+      disturbances: [{ fromMs: 1_500, toMs: 1_600, duplicatesMessages: true }],
     }),
   ],
   [
-    'its first attempt was made twice, because two copies of its event had waited in queues since a fault',
+    'its first attempt was made twice, because two duplicates of its event had waited in queues since a fault',
     observed({
       posts: [post({ status: 503, atMs: 40_000 }), post({ atMs: 41_000 })],
-      disturbances: [{ fromMs: 1_500, toMs: 5_000, copiesEvents: true }],
+      disturbances: [{ fromMs: 1_500, toMs: 5_000, duplicatesEvents: true }],
     }),
   ],
   ['it was rejected and parked', observed({ posts: [rejected], parked })],
   [
     'it was rejected twice because the worker died in between',
-    observed({ posts: [rejected, rejected], parked, disturbances: EVENT_COPIES }),
+    observed({ posts: [rejected, rejected], parked, disturbances: EVENT_DUPLICATES }),
   ],
   [
     'every event of a call arrived',
@@ -149,7 +149,7 @@ test.each<[string, Observation]>([
     'an attempt number steps back around a fault',
     observed({
       posts: [post({ status: 503 }), post({ attempt: 2, status: 503, atMs: 2_000 }), post({ atMs: 3_000 })],
-      disturbances: [{ fromMs: 1_500, toMs: 1_600, copiesEvents: true }],
+      disturbances: [{ fromMs: 1_500, toMs: 1_600, duplicatesEvents: true }],
     }),
   ],
 ])('finds no problem if %s', (_name, observation) => {
@@ -258,7 +258,7 @@ test.each<[string, Observation, Problem]>([
     { kind: 'attempt number', what: 'd1 at healthy says 1 after 2' },
   ],
   [
-    'a second attempt is made twice without a fault that leaves two copies',
+    'a second attempt is made twice without a fault that leaves two duplicates',
     observed({
       posts: [post({ status: 503 }), post({ attempt: 2, status: 503 }), post({ attempt: 2, atMs: 2_000 })],
       disturbances: [{ fromMs: 1_500, toMs: 1_600 }],
@@ -273,30 +273,30 @@ test.each<[string, Observation, Problem]>([
         post({ attempt: 2, status: 503, atMs: 20_000 }),
         post({ attempt: 2, atMs: 21_000 }),
       ],
-      disturbances: [{ fromMs: 1_500, toMs: 9_000, copiesMessages: true }],
+      disturbances: [{ fromMs: 1_500, toMs: 9_000, duplicatesMessages: true }],
     }),
     { kind: 'attempt repeated', what: 'd1 at healthy, attempt 2, at 00:00:20.000 and 00:00:21.000' },
   ],
   [
     'an attempt is made twelve times around a fault',
-    observed({ posts: Array.from({ length: 12 }, () => post()), disturbances: EVENT_COPIES }),
+    observed({ posts: Array.from({ length: 12 }, () => post()), disturbances: EVENT_DUPLICATES }),
     { kind: 'attempt repeated', what: 'd1 at healthy, attempt 1, at 00:00:01.000 and 00:00:01.000' },
   ],
   [
-    'a first attempt is made twice, long after a fault that leaves two copies of an event',
+    'a first attempt is made twice, long after a fault that leaves two duplicates of an event',
     observed({
       posts: [post({ status: 503, atMs: 50_000 }), post({ atMs: 51_000 })],
-      disturbances: [{ fromMs: 1_500, toMs: 5_000, copiesEvents: true }],
+      disturbances: [{ fromMs: 1_500, toMs: 5_000, duplicatesEvents: true }],
     }),
     { kind: 'attempt repeated', what: 'd1 at healthy, attempt 1, at 00:00:50.000 and 00:00:51.000' },
   ],
   [
     'a first attempt is made three times, although its event was published twice',
-    observed({ posts: [post(), post(), post()], publishes: new Map([['e1', 2]]), disturbances: MESSAGE_COPIES }),
+    observed({ posts: [post(), post(), post()], publishes: new Map([['e1', 2]]), disturbances: MESSAGE_DUPLICATES }),
     { kind: 'attempt repeated', what: 'd1 at healthy, attempt 1, at 00:00:01.000 and 00:00:01.000' },
   ],
   [
-    'the first attempt of an event of a call is made twice without a fault that leaves two copies',
+    'the first attempt of an event of a call is made twice without a fault that leaves two duplicates',
     observed({ posts: [post(), ...CALL, leg(2)], disturbances: FAULT }),
     { kind: 'attempt repeated', what: 'leg-2 at healthy, attempt 1, at 00:00:01.000 and 00:00:01.000' },
   ],
@@ -386,7 +386,7 @@ test('counts events, deliveries, POSTs and duplicates', () => {
   const observation = observed({
     posts,
     confirmed: ['e1', 'e2'],
-    disturbances: MESSAGE_COPIES,
+    disturbances: MESSAGE_DUPLICATES,
     parked: [{ endpoint: 'healthy', deliveryId: 'd2', run: 1, reason: 'rejected' }],
   })
   expect(reconcile(observation)).toEqual({

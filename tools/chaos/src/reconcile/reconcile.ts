@@ -47,7 +47,7 @@ export function reconcile(observation: Observation) {
 
   const deliveries = Map.groupBy(posts, ({ deliveryId }) => deliveryId)
   const ofReceivers = new Set(receivers.flatMap(({ subscriptionIds }) => subscriptionIds))
-  // A copy of an event that finds its delivery parked publishes the notice again.
+  // A duplicate of an event that finds its delivery parked publishes the notice again.
   const publishesOf = (content: Content | undefined): number => {
     if (content?.kind === 'parked') {
       // The POSTs of the receivers are not recorded.

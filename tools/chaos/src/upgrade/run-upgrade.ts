@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunningFleet } from '@switchhook/local'
 import { everyServiceIsReady, type LoadTarget, startLoad } from '../load/start-load.ts'
-import { COPIES_ANYTHING, type Disturbance, type Observation } from '../reconcile/observation.ts'
+import { type Disturbance, DUPLICATES_ANYTHING, type Observation } from '../reconcile/observation.ts'
 import { conclude, figuresOf } from '../report.ts'
 import { BEHAVIOURS, BROKEN_AT_FIRST, DOWN_FOR_LONG } from '../subscribers/behaviour.ts'
 import type { Phase } from './phases.ts'
@@ -38,7 +38,7 @@ export async function runUpgrade(fleet: RunningFleet, phases: readonly [Phase, .
     await everyServiceIsReady(target, READY_WITHIN_MS).catch((error: unknown) => {
       throw new Error(`${name}: ${String(error)}`)
     })
-    disturbances.push({ ...COPIES_ANYTHING, fromMs, toMs: Date.now() })
+    disturbances.push({ ...DUPLICATES_ANYTHING, fromMs, toMs: Date.now() })
     await load.newEventArrives()
     await sleep(PHASE_MS)
     console.log(`${name}: ${load.subscribers.received.posts.length} POSTs so far`)

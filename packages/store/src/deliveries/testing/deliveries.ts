@@ -1,7 +1,7 @@
 import type { Attempt, Delivery, SubscriptionId } from '@switchhook/contracts'
 import { aDelivery, type TestRedis, useRedis } from '@switchhook/testkit'
 import { createTenantParked, type TenantParkedQuery } from '../../history/tenant-parked.ts'
-import { openRedis, type Redis, run } from '../../redis/redis.ts'
+import { execute, openRedis, type Redis } from '../../redis/redis.ts'
 import { createDeliveryArchive, type DeliveryArchive } from '../delivery-archive.ts'
 import { createDeliveryStore, type DeliveryStore } from '../delivery-store.ts'
 
@@ -43,7 +43,7 @@ function fixtureOf({ server, redis }: Pick<TestDeliveries, 'server' | 'redis'>):
     redis,
     store,
     parked: parkedOf(redis),
-    ttlOf: (key) => redis[run]((commands) => commands.pttl(key)),
+    ttlOf: (key) => redis[execute]((commands) => commands.pttl(key)),
     async sendAgain(delivery) {
       const redelivery = await store.beginRedelivery(delivery.deliveryId, { sender: 'a' })
       if (redelivery.kind !== 'begun') throw new Error(redelivery.kind)

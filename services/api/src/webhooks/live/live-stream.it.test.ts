@@ -138,7 +138,7 @@ test('a listener that has seen no event yet comes back and gets what it missed',
 test('the stream shows attempts, and workers send them only while a client reads it', async () => {
   const store = createLiveAttemptStore(redis)
   const isListened = async (tenant: string): Promise<boolean> =>
-    (await createBreakerReader(redis).look({ tenant, subscriptionId: newSubscriptionId() })).isListened
+    (await createBreakerReader(redis).readEndpoint({ tenant, subscriptionId: newSubscriptionId() })).isListened
   const stream = await listen('?eventType=call.status')
   expect([await isListened('acme'), await isListened('nobody')]).toEqual([true, false])
   const [eventId, subscriptionId] = [newEventId(), newSubscriptionId()]

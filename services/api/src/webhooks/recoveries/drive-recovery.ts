@@ -42,7 +42,7 @@ export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact) {
       const write = (recovery: Recovery, dueInMs?: number) => changeTo(present, recovery, dueInMs)
       // The replica that was sending it when it was cancelled has died.
       if (present.state !== 'running') return present.isSending ? write(released) : { result: undefined }
-      const { health, subscription } = await deps.look({ tenant, subscriptionId: present.subscriptionId })
+      const { health, subscription } = await deps.readEndpoint({ tenant, subscriptionId: present.subscriptionId })
       if (subscription === undefined) return write(cancelled(released, 'subscription-deleted', nowMs))
       // It would wait for a pause or a cool-down to end, and keep others from beginning, to send nothing. What has lost its
       // body counts as failed from the beginning.

@@ -78,7 +78,7 @@ function openReplica(redis: Redis) {
   const journal = createJournalReader(redis, { size: 1, retentionMs: MINUTE_MS, deliveryRetentionMs: MINUTE_MS })
   const { book, driver } = createRecoveries({
     store: announceTimers(createStateStore(redis), (set) => timers.push(...set)),
-    look: (each) => createBreakerStore(redis, { failures: 2, cooldownMs: 1 }).look(each),
+    readEndpoint: (each) => createBreakerStore(redis, { failures: 2, cooldownMs: 1 }).readEndpoint(each),
     parked,
     rejections: recording,
     deliveries: createDeliveryArchive(redis),

@@ -45,7 +45,7 @@ export const recoveries = feature(recoveryRoutes, (parts: WebhookParts & { reado
   const opened = {
     ...parts,
     store: state.store,
-    look: (endpoint) => breakers.look(endpoint),
+    readEndpoint: (endpoint) => breakers.readEndpoint(endpoint),
     parked: createParkedWindow(redis),
     publish: tracePublishDelivery(tracing, (delivery) => broker.publishYielding(delivery)),
     mostPerSecond: config.RECOVERY_RATE,

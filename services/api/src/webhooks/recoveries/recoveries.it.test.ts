@@ -92,7 +92,7 @@ function openReplica(redis: Redis): Replica {
   const replica: { publish: Publish } = { publish: async (delivery) => void published.push(delivery) }
   const { book, driver } = createRecoveries({
     store: announceTimers(createStateStore(redis), (timers) => (timer = timers[0] ?? timer)),
-    look: (endpoint) => breaker().look(endpoint),
+    readEndpoint: (endpoint) => breaker().readEndpoint(endpoint),
     parked: createParkedWindow(redis),
     rejections: createRejectionStore(redis),
     deliveries: createDeliveryArchive(redis),

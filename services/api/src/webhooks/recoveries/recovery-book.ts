@@ -10,7 +10,7 @@ import type { RecoveryMeter } from './recovery-meter.ts'
 
 export interface RecoveriesDeps extends Pick<WebhookParts, 'rejections' | 'deliveries' | 'journal' | 'now' | 'log'> {
   readonly store: State['store']
-  readonly look: BreakerStore['look']
+  readonly readEndpoint: BreakerStore['readEndpoint']
   readonly parked: ParkedWindow
   readonly publish: Broker['publishYielding']
   /** Maximum deliveries per second of one recovery. */

@@ -17,21 +17,21 @@ export type Concluded = (
  * An observer of deliveries: the log, the metrics, the traces, the times of contact. Its functions are called
  * synchronously on the path of every delivery, so they must be quick and must not throw.
  */
-export interface DeliveryListener {
+export interface DeliveryObserver {
   /** A POST begins. The returned function is called once, when it has ended, with its result or with what it threw. */
   readonly posting?: (delivery: Delivery, attempt: number) => (posted?: Posted | Withheld, error?: unknown) => void
   readonly concluded?: Concluded
 }
 
-/** One listener that calls all of these, in their order. */
-export const notifyAll = (listeners: readonly DeliveryListener[]): Required<DeliveryListener> => ({
+/** One observer that calls all of these, in their order. */
+export const notifyAll = (observers: readonly DeliveryObserver[]): Required<DeliveryObserver> => ({
   posting: (delivery, attempt) => {
-    const ended = listeners.flatMap(({ posting }) => posting?.(delivery, attempt) ?? [])
+    const ended = observers.flatMap(({ posting }) => posting?.(delivery, attempt) ?? [])
     return (posted, error) => {
       for (const end of ended) end(posted, error)
     }
   },
   concluded: (...slot) => {
-    for (const { concluded } of listeners) concluded?.(...slot)
+    for (const { concluded } of observers) concluded?.(...slot)
   },
 })

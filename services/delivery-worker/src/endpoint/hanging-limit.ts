@@ -4,26 +4,26 @@ import { LRUCache } from 'lru-cache'
 import type { Clocks } from '../clocks.ts'
 import { QUICK_MS } from './subscription-turns.ts'
 
-export interface TenantShareDeps extends Pick<Clocks, 'nowMs'> {
+export interface HangingLimitDeps extends Pick<Clocks, 'nowMs'> {
   /** POSTs of one tenant that may hang in this worker at a time before its endpoints need to be known as quick. */
   readonly mostHanging: number
   /** A clock that a stall of this process does not move on: it would make every POST in progress hang. */
   readonly runningMs?: () => number
 }
 
-/** A POST that takes longer hangs: it keeps a place of a due queue from other deliveries. */
+/** A POST that takes longer hangs: it occupies the prefetch of a due queue. */
 export const HANGING_MS = 1_000
 /** How long one quick result shows that an endpoint is quick. */
 const KNOWN_QUICK_MS = 60_000
-/** Beyond it, endpoints are forgotten: while their tenant exceeds its share, their next delivery goes through a lane. */
+/** Beyond it, endpoints are forgotten: while their tenant exceeds the limit, their next delivery goes through a lane. */
 const MAX_QUICK = 10_000
 
 /**
- * Bounds what the hanging POSTs of one tenant take of the worker. Only POSTs that hang count, so the share does not slow a
- * large tenant whose endpoints are quick. A tenant beyond its share keeps the places of those endpoints that are known to be
+ * Bounds what the hanging POSTs of one tenant take of the worker. Only POSTs that hang count, so the limit does not slow a
+ * large tenant whose endpoints are quick. A tenant beyond the limit keeps sending to those endpoints that are known to be
  * quick.
  */
-export function createTenantShare({ mostHanging, nowMs, runningMs = runningClockMs }: TenantShareDeps) {
+export function createHangingLimit({ mostHanging, nowMs, runningMs = runningClockMs }: HangingLimitDeps) {
   /** The POSTs in progress, by message, in the order of their start. */
   const postsOf = new Map<
     Tenant,
@@ -37,7 +37,7 @@ export function createTenantShare({ mostHanging, nowMs, runningMs = runningClock
   })
 
   return {
-    /** Whether the delivery may hang although its tenant has used up its share. */
+    /** Whether the delivery may hang although its tenant has as many hanging POSTs as it may. */
     isExceededBy: ({ tenant, subscriptionId }: Delivery): boolean => {
       let hanging = 0
       let isHanging = false
@@ -59,7 +59,7 @@ export function createTenantShare({ mostHanging, nowMs, runningMs = runningClock
       posts?.delete(messageKeyOf(delivery))
       if (posts?.size === 0) postsOf.delete(delivery.tenant)
     },
-    /** A quick failure shows it, too: it holds no place. */
+    /** A quick failure shows it, too: it does not hang. */
     recordDuration: ({ subscriptionId }: Delivery, durationMs: number): void => {
       if (durationMs < QUICK_MS) quick.set(subscriptionId, true)
     },

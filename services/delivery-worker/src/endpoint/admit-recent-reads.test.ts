@@ -3,7 +3,7 @@ import { aDeliveryTo } from '@switchhook/servicekit'
 import type { EndpointHealth } from '@switchhook/store'
 import { aSubscription } from '@switchhook/testkit'
 import { HEALTHY } from '../testing/delivering.ts'
-import { createAdmit, type EndpointState, LOOK_REUSE_MS } from './admit.ts'
+import { createAdmit, type EndpointState, READ_REUSE_MS } from './admit.ts'
 
 const SUBSCRIPTION = aSubscription()
 
@@ -13,13 +13,13 @@ const ofSubscription = (change: Partial<Delivery> = {}): Delivery => ({ ...aDeli
 function aWorker() {
   const world = {
     nowMs: 1_000,
-    looks: 0,
+    reads: 0,
     isFailing: false,
     stored: { health: HEALTHY, subscription: SUBSCRIPTION } as EndpointState,
   }
   const admit = createAdmit({
-    look: async () => {
-      world.looks += 1
+    readEndpoint: async () => {
+      world.reads += 1
       return world.stored
     },
     isFailing: () => world.isFailing,
@@ -31,24 +31,24 @@ function aWorker() {
   return { world, admit }
 }
 
-test('first attempts to one endpoint share a look, with the lease of its question', async () => {
+test('first attempts to one endpoint share a read, with the lease of its question', async () => {
   const { world, admit } = aWorker()
   const [first, second] = [admit(ofSubscription()), admit(ofSubscription())]
   const { trustedUntilMs } = await first
   expect((await second).trustedUntilMs).toBe(trustedUntilMs)
-  world.nowMs += LOOK_REUSE_MS - 1
+  world.nowMs += READ_REUSE_MS - 1
   expect((await admit(ofSubscription())).trustedUntilMs).toBe(trustedUntilMs)
-  expect(world.looks).toBe(1)
+  expect(world.reads).toBe(1)
   world.nowMs += 1
-  expect((await admit(ofSubscription())).trustedUntilMs).toBe(trustedUntilMs + LOOK_REUSE_MS)
-  expect(world.looks).toBe(2)
+  expect((await admit(ofSubscription())).trustedUntilMs).toBe(trustedUntilMs + READ_REUSE_MS)
+  expect(world.reads).toBe(2)
 })
 
 test.each<[string, Partial<Subscription> | undefined]>([
   ['created', undefined],
   ['enabled', { enabled: false }],
   ['given the event type', { eventTypes: ['agent.status'] }],
-])('a subscription that was %s after the last look receives its next delivery', async (_what, before) => {
+])('a subscription that was %s after the last read receives its next delivery', async (_what, before) => {
   const { world, admit } = aWorker()
   world.stored = { health: HEALTHY, subscription: before && { ...SUBSCRIPTION, ...before } }
   expect((await admit(ofSubscription())).admission).toEqual({ kind: 'withdrawn' })
@@ -56,16 +56,16 @@ test.each<[string, Partial<Subscription> | undefined]>([
   expect((await admit(ofSubscription())).admission).toMatchObject({ delivery: { url: SUBSCRIPTION.url } })
 })
 
-test('while this worker sees the endpoint fail, every delivery looks', async () => {
+test('while this worker sees the endpoint fail, every delivery reads', async () => {
   const { world, admit } = aWorker()
   await admit(ofSubscription())
   world.isFailing = true
   await admit(ofSubscription())
   await admit(ofSubscription())
-  expect(world.looks).toBe(3)
+  expect(world.reads).toBe(3)
   world.isFailing = false
   await admit(ofSubscription())
-  expect(world.looks).toBe(4)
+  expect(world.reads).toBe(4)
 })
 
 test.each<[string, EndpointHealth]>([
@@ -77,7 +77,7 @@ test.each<[string, EndpointHealth]>([
   world.stored = { health, subscription: SUBSCRIPTION }
   await admit(ofSubscription())
   expect(await admit(ofSubscription())).toMatchObject({ health })
-  expect(world.looks).toBe(2)
+  expect(world.reads).toBe(2)
 })
 
 test('a retry, and a delivery that names another tenant, look for themselves', async () => {
@@ -85,15 +85,15 @@ test('a retry, and a delivery that names another tenant, look for themselves', a
   await admit(ofSubscription())
   await admit(ofSubscription({ attempt: 1, slot: 1 }))
   await admit(ofSubscription({ tenant: 'other' }))
-  expect(world.looks).toBe(3)
+  expect(world.reads).toBe(3)
 })
 
-test('after a look that failed, the next delivery asks again', async () => {
-  let looks = 0
+test('after a read that failed, the next delivery asks again', async () => {
+  let reads = 0
   const admit = createAdmit({
-    look: async () => {
-      looks += 1
-      if (looks === 1) throw new Error('Redis is away')
+    readEndpoint: async () => {
+      reads += 1
+      if (reads === 1) throw new Error('Redis is away')
       return { health: HEALTHY, subscription: SUBSCRIPTION }
     },
     isFailing: () => false,

@@ -1,15 +1,15 @@
 import { getOrCreate } from '@switchhook/runtime'
 
-/** Deliveries by which a key may be ahead of the others when its next turn starts. */
+/** Deliveries by which a key may be ahead of the others when it is let in next. */
 const QUANTUM = 20
 
 /**
- * A limited number of turns, given to keys in deficit round robin: a key whose work made many deliveries waits while the
- * other keys catch up. Keys that wait at different times do not owe each other anything.
+ * A semaphore that lets waiting keys in by deficit round robin: a key whose work made many deliveries waits while the other
+ * keys catch up. Keys that wait at different times do not owe each other anything.
  */
-export class FairTurns<Key> {
+export class FairSemaphore<Key> {
   readonly #limit: number
-  readonly #waiting = new Map<Key, ((hasTurn: boolean) => void)[]>()
+  readonly #waiting = new Map<Key, ((isAcquired: boolean) => void)[]>()
   readonly #debts = new Map<Key, number>()
   #inUse = 0
   #isOpen: boolean
@@ -28,8 +28,8 @@ export class FairTurns<Key> {
     return this.#inUse > 0 || this.#waiting.size > 0
   }
 
-  /** Resolves to false after `endWaits`, `endWaitsOf` or `stop`: there is no turn. Otherwise call `giveBack` afterwards. */
-  take(key: Key): Promise<boolean> | boolean {
+  /** Resolves to false after `endWaits`, `endWaitsOf` or `stop`. Otherwise call `release` afterwards. */
+  acquire(key: Key): Promise<boolean> | boolean {
     if (this.#isStopping) return false
     if (this.#waiting.size === 0 && this.#hasRoom()) {
       this.#inUse += 1
@@ -43,23 +43,23 @@ export class FairTurns<Key> {
     if (this.#waiting.size > 0) this.#debts.set(key, (this.#debts.get(key) ?? 0) + deliveries)
   }
 
-  giveBack(): void {
+  release(): void {
     this.#inUse -= 1
-    this.#handOut()
+    this.#letIn()
   }
 
-  /** While closed, no turn starts. */
+  /** While closed, it lets nothing in. */
   setOpen(isOpen: boolean): void {
     this.#isOpen = isOpen
-    this.#handOut()
+    this.#letIn()
   }
 
-  /** Ends every wait without a turn. */
+  /** Ends every wait: `acquire` resolves to false. */
   endWaits(): void {
     for (const key of this.#waiting.keys()) this.endWaitsOf(key)
   }
 
-  /** Ends the waits of one key without a turn. */
+  /** Ends the waits of one key. */
   endWaitsOf(key: Key): void {
     const line = this.#waiting.get(key)
     if (line === undefined) return
@@ -68,7 +68,7 @@ export class FairTurns<Key> {
     if (this.#waiting.size === 0) this.#debts.clear()
   }
 
-  /** Ends every wait, and all later ones, without a turn. */
+  /** Ends every wait, and all later ones. */
   stop(): void {
     this.#isStopping = true
     this.endWaits()
@@ -78,12 +78,12 @@ export class FairTurns<Key> {
     return this.#isOpen && this.#inUse < this.#limit
   }
 
-  #handOut(): void {
+  #letIn(): void {
     while (this.#waiting.size > 0 && this.#hasRoom()) this.#next()
     if (this.#waiting.size === 0) this.#debts.clear()
   }
 
-  /** Takes the keys in turn: each pays off a quantum of its debt, and the first without a debt goes. */
+  /** Goes round the keys: each pays off a quantum of its debt, and the first without a debt is let in. */
   #next(): void {
     for (const [key, line] of this.#waiting) {
       const debt = (this.#debts.get(key) ?? 0) - QUANTUM

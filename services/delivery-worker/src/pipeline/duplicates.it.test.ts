@@ -30,7 +30,7 @@ function cycle<T>(values: readonly T[]): () => T | undefined {
 test.each<[string, EndpointIs[]]>([
   ['one is left after every slot', ['fails', 'cooling']],
   ['none is added because of probes', ['fails', 'cooling', 'probed']],
-])('of any number of copies, whatever fails while no worker dies, %s', async (_what, seen) => {
+])('of any number of duplicates, whatever fails while no worker dies, %s', async (_what, seen) => {
   const isProbed = seen.includes('probed')
   const anyWorkers = fc.array(anyWorkerSeeing(seen), { minLength: WORKERS, maxLength: WORKERS })
   await fc.assert(
@@ -38,7 +38,7 @@ test.each<[string, EndpointIs[]]>([
       anyWorkers,
       fc.integer({ min: 1, max: 5 }),
       fc.nat({ max: 12 }),
-      async (options, copies, worksAt) => {
+      async (options, duplicates, worksAt) => {
         const world = aDeliveryWorld(store)
         let [round, failed, failedInAll] = [0, 0, 0]
         const workers = options.map(({ ticks, failures, states }): Pipeline['deliver'] => {
@@ -66,7 +66,7 @@ test.each<[string, EndpointIs[]]>([
             }
           }
         }
-        world.messages.push(...Array.from({ length: copies - 1 }, () => world.first))
+        world.messages.push(...Array.from({ length: duplicates - 1 }, () => world.first))
         // A wait is longer than it takes to settle a slot: what is published in one round falls due in the next.
         for (; world.messages.length > 0 && round < 30; round++) {
           failed = 0
@@ -77,7 +77,7 @@ test.each<[string, EndpointIs[]]>([
           expect(world.messages.length).toBeLessThanOrEqual((round === 0 || isProbed ? due.length : 1) + failed)
         }
         const made = (attempt: number): number => world.posts.filter((post) => post.attempt === attempt).length
-        const more = isProbed ? copies - 1 + failedInAll : 0
+        const more = isProbed ? duplicates - 1 + failedInAll : 0
         expect(made(1)).toBeLessThanOrEqual(WORKERS + more)
         for (let attempt = 2; attempt <= ATTEMPTS; attempt++) expect(made(attempt)).toBeLessThanOrEqual(1 + more)
         expect(world.messages).toEqual([])

@@ -1,15 +1,15 @@
 import { type Delivery, newSubscriptionId, type SubscriptionId } from '@switchhook/contracts'
 import { aDelivery } from '@switchhook/testkit'
 import fc from 'fast-check'
-import { createTenantShare } from './tenant-share.ts'
+import { createHangingLimit } from './hanging-limit.ts'
 
 const MOST_HANGING = 3
 const [quick, unknown] = [newSubscriptionId(), newSubscriptionId()]
 
 /** Begins this many POSTs, each to an endpoint of its own unless one is given. */
-function aShare() {
+function aLimit() {
   const clock = { nowMs: 1, stalledMs: 0 }
-  const share = createTenantShare({
+  const limit = createHangingLimit({
     mostHanging: MOST_HANGING,
     nowMs: () => clock.nowMs,
     runningMs: () => clock.nowMs - clock.stalledMs,
@@ -17,24 +17,24 @@ function aShare() {
   const begin = (count: number, of: Partial<Delivery> = {}): Delivery[] =>
     Array.from({ length: count }, () => {
       const delivery = aDelivery({ subscriptionId: newSubscriptionId(), ...of })
-      share.began(delivery)
+      limit.began(delivery)
       return delivery
     })
   const isExceededBy = (subscriptionId: SubscriptionId, tenant = 'acme'): boolean =>
-    share.isExceededBy(aDelivery({ subscriptionId, tenant }))
-  share.recordDuration(aDelivery({ subscriptionId: quick }), 5)
-  return { share, clock, begin, isExceededBy }
+    limit.isExceededBy(aDelivery({ subscriptionId, tenant }))
+  limit.recordDuration(aDelivery({ subscriptionId: quick }), 5)
+  return { limit, clock, begin, isExceededBy }
 }
 
 test.each([
-  // POSTs in progress, for ms; whether an unknown endpoint and a quick one exceed the share.
+  // POSTs in progress, for ms; whether an unknown endpoint and a quick one exceed the limit.
   [3, 10_000, false, false],
   [4, 999, false, false],
   [4, 1_000, true, false],
   [1_000, 999, false, false],
   [1_000, 10_000, true, false],
-])('with %d POSTs for %d ms, an unknown endpoint exceeds the share: %s; a quick one: %s', (count, ms, ...expected) => {
-  const { clock, begin, isExceededBy } = aShare()
+])('with %d POSTs for %d ms, an unknown endpoint exceeds the limit: %s; a quick one: %s', (count, ms, ...expected) => {
+  const { clock, begin, isExceededBy } = aLimit()
   begin(count)
   clock.nowMs += ms
   expect([isExceededBy(unknown), isExceededBy(quick)]).toEqual(expected)
@@ -42,34 +42,34 @@ test.each([
 })
 
 test('an endpoint is known to be quick for a minute, and not while a POST to it hangs', () => {
-  const { share, clock, begin, isExceededBy } = aShare()
+  const { limit, clock, begin, isExceededBy } = aLimit()
   begin(4)
   clock.nowMs += 59_999
   expect(isExceededBy(quick)).toBe(false)
   const [hanging = aDelivery()] = begin(1, { subscriptionId: quick })
-  share.recordDuration(hanging, 249)
+  limit.recordDuration(hanging, 249)
   clock.nowMs += 1_000
   expect(isExceededBy(quick)).toBe(true)
-  share.ended(hanging)
+  limit.ended(hanging)
   expect(isExceededBy(quick)).toBe(false)
   clock.nowMs += 59_001
   expect(isExceededBy(quick)).toBe(true)
 })
 
-test('each copy of a delivery counts until it has ended', () => {
-  const { share, clock, begin, isExceededBy } = aShare()
+test('each duplicate of a delivery counts until it has ended', () => {
+  const { limit, clock, begin, isExceededBy } = aLimit()
   const { deliveryId } = aDelivery()
-  const copies = ['a', 'b', 'c', 'd', 'e'].flatMap((token) => begin(1, { deliveryId, token }))
+  const duplicates = ['a', 'b', 'c', 'd', 'e'].flatMap((token) => begin(1, { deliveryId, token }))
   clock.nowMs += 1_000
-  const seen = copies.map((copy) => {
-    share.ended(copy)
+  const seen = duplicates.map((duplicate) => {
+    limit.ended(duplicate)
     return isExceededBy(unknown)
   })
   expect(seen).toEqual([true, false, false, false, false])
 })
 
 test('a stall of the process makes no POST hang', () => {
-  const { clock, begin, isExceededBy } = aShare()
+  const { clock, begin, isExceededBy } = aLimit()
   begin(4)
   clock.nowMs += 10_000
   clock.stalledMs += 9_500
@@ -79,22 +79,22 @@ test('a stall of the process makes no POST hang', () => {
 })
 
 test('a slow result does not show that an endpoint is quick', () => {
-  const { share, clock, begin, isExceededBy } = aShare()
+  const { limit, clock, begin, isExceededBy } = aLimit()
   begin(4)
   clock.nowMs += 1_000
-  share.recordDuration(aDelivery({ subscriptionId: unknown }), 250)
+  limit.recordDuration(aDelivery({ subscriptionId: unknown }), 250)
   expect(isExceededBy(unknown)).toBe(true)
 })
 
-test('in any order of starts and ends, an unknown endpoint exceeds the share exactly while more POSTs hang than are allowed', () => {
+test('in any order of starts and ends, an unknown endpoint exceeds the limit exactly while more POSTs hang than are allowed', () => {
   const step = fc.record({ ends: fc.boolean(), at: fc.nat({ max: 20 }), passMs: fc.nat({ max: 600 }) })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-      const { share, clock, begin, isExceededBy } = aShare()
+      const { limit, clock, begin, isExceededBy } = aLimit()
       const posts: { readonly delivery: Delivery; readonly startedAtMs: number }[] = []
       for (const { ends, at, passMs } of steps) {
         clock.nowMs += passMs
-        if (ends) for (const { delivery } of posts.splice(at % Math.max(1, posts.length), 1)) share.ended(delivery)
+        if (ends) for (const { delivery } of posts.splice(at % Math.max(1, posts.length), 1)) limit.ended(delivery)
         else posts.push(...begin(1).map((delivery) => ({ delivery, startedAtMs: clock.nowMs })))
         const hanging = posts.filter(({ startedAtMs }) => clock.nowMs - startedAtMs >= 1_000)
         expect(isExceededBy(unknown)).toBe(hanging.length > MOST_HANGING)

@@ -5,18 +5,18 @@ import type { At, Progress } from './progress.ts'
 /** What a worker keeps of a message that it has POSTed and could not finish. */
 export type Kept = At<'decided' | 'secured'>
 
-/** A copy between `enter` and `leave`. */
-export type Copy = Awaited<ReturnType<ReturnType<typeof createCopies>['enter']>>
+/** A message between `enter` and `leave`. */
+export type MessageInFlight = Awaited<ReturnType<ReturnType<typeof createInFlight>['enter']>>
 
 /** More than a worker has in flight. Beyond it the oldest results are forgotten; each costs a duplicate POST. */
 const MAX_KEPT = 20_000
 
 /**
- * The copies of a message that this worker handles: they are handled one after the other, and share the result of a POST that
- * could not be settled.
+ * The messages that this worker handles. Duplicates of a message are handled one after the other, and share the result of a
+ * POST that could not be settled.
  * @param nowMs monotonic
  */
-export function createCopies(nowMs: () => number) {
+export function createInFlight(nowMs: () => number) {
   const running = new Map<string, Promise<void>>()
   /** Almost always empty. In the order in which they were kept. */
   const kept = new Map<string, { readonly last: Kept; readonly keptAtMs: number }>()
@@ -32,7 +32,7 @@ export function createCopies(nowMs: () => number) {
   }
 
   return {
-    /** Resolves once no other copy of the message is handled here. It must leave in the end. */
+    /** Resolves once no other duplicate of the message is handled here. It must leave in the end. */
     async enter(due: Delivery) {
       const key = messageKeyOf(due)
       for (let other = running.get(key); other !== undefined; other = running.get(key)) await other
@@ -45,7 +45,7 @@ export function createCopies(nowMs: () => number) {
       return {
         /** The value from which it goes on. Absent: this worker has not POSTed the message, or has finished it. */
         kept: before,
-        /** Gets each value that `conclude` handles, before the step that follows it. */
+        /** Gets each value that `conclude` handles, before the stage that follows it. */
         reached(at: Progress): void {
           if (isKept(at)) last = at
           else if (at.kind === 'noticed') last = undefined

@@ -9,29 +9,29 @@ import type { Posted, PostUnderLease } from '../http/post-under-lease.ts'
 import type { PostLimits } from '../limits/post-limits.ts'
 import { resultOf } from '../policy/classify.ts'
 import { type Decision, isTransientFailure, type Withheld } from '../policy/decide.ts'
-import type { DeliveryListener } from '../reporting/listener.ts'
+import type { DeliveryObserver } from '../reporting/observer.ts'
 import { type At, type Result, withheld } from './progress.ts'
 
-/** What the steps need. Each names its part. */
-export interface StepDeps extends Clocks {
+/** What the stages need. Each names its part. */
+export interface StageDeps extends Clocks {
   readonly deliveries: Pick<DeliveryStore, 'isSettled' | 'settle'>
   readonly admit: Admit
   readonly breaker: Pick<Breaker, 'claimProbe' | 'giveUpProbe' | 'isFailing'>
   readonly post: PostUnderLease
   readonly postLimits: Pick<PostLimits, 'post'>
-  readonly listener: Required<DeliveryListener>
+  readonly observer: Required<DeliveryObserver>
   readonly broker: Pick<Broker, 'publishRetry'>
 }
 
 export type Looked = At<'admitted' | 'withheld' | 'settled'>
 
 /**
- * Reads the ledger and, unless a recent look admits the delivery, the subscription with its circuit breaker, in one round trip.
- * A second one is rare: it claims the probe, reads a removed subscription, verifies the installation if none is found, or
- * reads the endpoint because a shared look does not admit the delivery.
+ * Reads the ledger and, unless a recent read of the endpoint admits the delivery, the subscription with its circuit breaker, in
+ * one round trip. A second one is rare: it claims the probe, reads a removed subscription, verifies the installation if none is
+ * found, or reads the endpoint because a shared read does not admit the delivery.
  */
 export async function look(
-  { deliveries, admit, breaker }: Pick<StepDeps, 'deliveries' | 'admit' | 'breaker'>,
+  { deliveries, admit, breaker }: Pick<StageDeps, 'deliveries' | 'admit' | 'breaker'>,
   { delivery: due }: At<'due'>,
 ): Promise<Looked> {
   const [isSettled, { admission, health, rejected, ...lease }] = await Promise.all([
@@ -55,18 +55,18 @@ export function needOf(looked: Looked): Need {
   return health.recentHangs > 0 ? 'lane' : 'turn'
 }
 
-export async function giveUpProbe({ breaker }: Pick<StepDeps, 'breaker'>, looked: Looked): Promise<void> {
+export async function giveUpProbe({ breaker }: Pick<StageDeps, 'breaker'>, looked: Looked): Promise<void> {
   if (looked.kind === 'admitted' && looked.before.probe !== undefined)
     await breaker.giveUpProbe(looked.delivery, looked.before.probe)
 }
 
 /** Whether a look is still valid after the wait for a turn. */
-export const isFresh = ({ nowMs, breaker }: Pick<StepDeps, 'nowMs' | 'breaker'>, looked: Looked): boolean =>
+export const isFresh = ({ nowMs, breaker }: Pick<StageDeps, 'nowMs' | 'breaker'>, looked: Looked): boolean =>
   looked.kind === 'admitted' && isLeaseValid(looked.trustedUntilMs, nowMs()) && !breaker.isFailing(looked.delivery)
 
 /** Makes one POST, unless the subscription or its limits withhold the delivery while the connection is made. */
 export async function attempt(
-  deps: Omit<StepDeps, 'deliveries' | 'admit' | 'broker'>,
+  deps: Omit<StageDeps, 'deliveries' | 'admit' | 'broker'>,
   admitted: At<'admitted'>,
   isolated: Pick<Isolated, 'posting' | 'posted'>,
 ): Promise<At<'posted' | 'withheld'>> {
@@ -75,7 +75,7 @@ export async function attempt(
   const startedAtMs = deps.redisNow()
   const beganMs = deps.nowMs()
   isolated.posting()
-  const ended = deps.listener.posting(due, number)
+  const ended = deps.observer.posting(due, number)
   let posted: Posted | Withheld | undefined
   try {
     posted = await deps.postLimits.post(limited, due, before.probe !== undefined, (take) =>
@@ -109,11 +109,11 @@ export async function attempt(
 /**
  * Makes a retry safe with the broker. A parked or held delivery is stored with the ledger, so nothing else is to be secured.
  *
- * Two copies of a message, or one that comes back after a lost confirm, publish a retry each, with a token each. The ledger
+ * Two duplicates of a message, or one that comes back after a lost confirm, publish a retry each, with a token each. The ledger
  * names the token of the first that is settled, so all but one of these retries are dropped when they fall due.
  */
 export async function secure(
-  deps: Pick<StepDeps, 'broker' | 'redisNow'>,
+  deps: Pick<StageDeps, 'broker' | 'redisNow'>,
   { result, decision }: At<'decided'>,
 ): Promise<At<'secured'>> {
   return { kind: 'secured', result, decision, settlement: await settlementOf(deps, result, decision) }
@@ -150,9 +150,9 @@ async function settlementOf(
   }
 }
 
-/** Writes the ledger entry of the slot and the attempt, unless a copy was settled meanwhile. */
+/** Writes the ledger entry of the slot and the attempt, unless a duplicate was settled meanwhile. */
 export async function settle(
-  { deliveries }: Pick<StepDeps, 'deliveries'>,
+  { deliveries }: Pick<StageDeps, 'deliveries'>,
   { result, decision, settlement }: At<'secured'>,
 ): Promise<At<'settled'>> {
   const { delivery, attempt, before } = result
