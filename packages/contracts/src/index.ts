@@ -27,7 +27,6 @@ export {
   EVENT_TYPES,
   type EventType,
   envelopesOf,
-  eventText,
   isNotice,
   occurredAfter,
   type PlatformEvent,

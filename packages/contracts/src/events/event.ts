@@ -100,10 +100,8 @@ function isDeeperThan(levels: number, content: Buffer): boolean {
   return false
 }
 
-export const serialiseEvent = (event: PlatformEvent): Buffer => Buffer.from(eventText(event))
-
-export const eventText = ({ eventId, eventType, occurredAt, tenant, data }: PlatformEvent): string =>
-  JSON.stringify({ eventId, eventType, occurredAt, tenant, data })
+export const serialiseEvent = ({ eventId, eventType, occurredAt, tenant, data }: PlatformEvent): Buffer =>
+  Buffer.from(JSON.stringify({ eventId, eventType, occurredAt, tenant, data }))
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 

@@ -1,4 +1,4 @@
-import { eventText, type PlatformEvent } from '@switchhook/contracts'
+import type { PlatformEvent } from '@switchhook/contracts'
 import { outboxKey, PARTITIONS } from '../keys.ts'
 import { chunksOf } from '../redis/in-chunks.ts'
 import { pipeline, type Redis, runScript } from '../redis/redis.ts'
@@ -87,12 +87,6 @@ export function createOutbox(redis: Redis) {
       return Math.max(0, ...ages)
     },
   }
-}
-
-/** The stored form of an event. Relays of versions without tracing ignore the trace context. */
-export function outboxJson(event: PlatformEvent): string {
-  const json = eventText(event)
-  return event.traceparent === undefined ? json : `${json.slice(0, -1)},"traceparent":"${event.traceparent}"}`
 }
 
 /** The entries of each partition, in calls of bounded size. */

@@ -11,7 +11,7 @@ import {
   timersKey,
 } from '../keys.ts'
 import { execute, type Redis, runScript, stringsPerTick } from '../redis/redis.ts'
-import { CONSUMER, DEAD_AFTER_MS, GROUP, type OutboxEntry, outboxJson } from './outbox.ts'
+import { CONSUMER, DEAD_AFTER_MS, GROUP, type OutboxEntry } from './outbox.ts'
 
 export interface StateRecord {
   /** 1 at first; each commit adds 1. 0: the record does not exist. */
@@ -106,7 +106,7 @@ export function createStateStore(redis: Redis, relay?: Relay) {
           `${expectedVersion + 1}:${JSON.stringify(value ?? null)}`,
           ttlMs ?? 0,
         ]),
-        ...events.map(outboxJson),
+        ...events.map((event) => JSON.stringify(event)),
         ...timers.flatMap(({ id, dueInMs, payload, isKept }) => [
           timerMember(tenant, id),
           dueInMs,
