@@ -41,7 +41,7 @@ export { describeEventTypes, EVENT_CATALOGUE } from './events/event-catalogue.ts
 export * from './events/event-subject.ts'
 export { type NoticeData, withoutQuery } from './events/notice-schemas.ts'
 export * from './events/outcome.ts'
-export { type GuidOf, numberedSchema } from './events/schema-parts.ts'
+export { type FieldsOf, type GuidOf, numberedSchema, type ValueOf } from './events/schema-parts.ts'
 export * from './ids.ts'
 export * from './installation.ts'
 export * from './subscriptions/filter/explain-filter.ts'

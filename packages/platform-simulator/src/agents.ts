@@ -1,20 +1,5 @@
-import type { Tenant } from '@switchhook/contracts'
+import type { Tenant, ValueOf } from '@switchhook/contracts'
 import { canonicalAddress, type Party, type ProvisionedAgent } from '@switchhook/platform'
-
-/** An entry of `SIMULATOR_AGENTS`: one agent, or `count` agents with `{n}` from 1 in the URI and the device. */
-export interface AgentEntry {
-  readonly agentUri: string
-  readonly tenant: Tenant
-  readonly device?: string | null
-  readonly count?: number
-}
-
-/** Default of `SIMULATOR_AGENTS`. */
-export const SIMULATED_AGENTS: readonly AgentEntry[] = [
-  { agentUri: 'sip:alice@acme.example', tenant: 'acme', device: 'SIM/alice' },
-  { agentUri: 'sip:bob@acme.example', tenant: 'acme', device: 'SIM/bob' },
-  { agentUri: 'sip:carol@globex.example', tenant: 'globex', device: 'SIM/carol' },
-]
 
 /** JSON Schema 2020-12 of `SIMULATOR_AGENTS`. */
 export const simulatedAgentsSchema = {
@@ -31,6 +16,16 @@ export const simulatedAgentsSchema = {
     additionalProperties: false,
   },
 } as const
+
+/** One agent, or `count` agents with `{n}` from 1 in the URI and the device. */
+export type AgentEntry = ValueOf<typeof simulatedAgentsSchema>[number]
+
+/** Default of `SIMULATOR_AGENTS`. */
+export const SIMULATED_AGENTS: readonly AgentEntry[] = [
+  { agentUri: 'sip:alice@acme.example', tenant: 'acme', device: 'SIM/alice' },
+  { agentUri: 'sip:bob@acme.example', tenant: 'acme', device: 'SIM/bob' },
+  { agentUri: 'sip:carol@globex.example', tenant: 'globex', device: 'SIM/carol' },
+]
 
 export function provisionAgents(entries: readonly AgentEntry[]): readonly ProvisionedAgent[] {
   return entries.flatMap(({ agentUri, tenant, device = null, count }) =>

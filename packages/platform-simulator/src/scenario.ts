@@ -1,63 +1,36 @@
-import { compileSchema, objectSchema, type Tenant } from '@switchhook/contracts'
-
-/**
- * The content of the `SIMULATOR_SCENARIO` file: a contact center that generates its own calls. Shares are from 0 to 1.
- */
-export interface Scenario {
-  /** The same seed generates the same calls. */
-  readonly seed: number
-  readonly tenant: Tenant
-  readonly callsPerMinute: number
-  /** Of all calls; agents dial the others. */
-  readonly inboundShare: number
-  readonly answerAfterMs: Range
-  /** From the answer to the hang-up. */
-  readonly talkMs: Range
-  readonly holdShare: number
-  readonly transferShare: number
-  /** Of the transfers. */
-  readonly attendedShare: number
-}
-
-/** Uniformly distributed. */
-interface Range {
-  readonly from: number
-  readonly to: number
-}
+import { objectSchema, type ValueOf } from '@switchhook/contracts'
 
 export type PlannedCall = ReturnType<typeof planCall>
 
-const share = { type: 'number', minimum: 0, maximum: 1 }
+/** From 0 to 1. */
+const share = { type: 'number', minimum: 0, maximum: 1 } as const
+/** Uniformly distributed. */
 const range = {
   ...objectSchema({ from: { type: 'integer', minimum: 0 }, to: { type: 'integer', minimum: 0, maximum: 3_600_000 } }),
   additionalProperties: false,
-}
-const properties = {
-  seed: { type: 'integer' },
-  tenant: { type: ['string', 'null'] },
-  callsPerMinute: { type: 'number', exclusiveMinimum: 0, maximum: 60_000 },
-  inboundShare: share,
-  answerAfterMs: range,
-  talkMs: range,
-  holdShare: share,
-  transferShare: share,
-  attendedShare: share,
-}
+} as const
 
-const validate = compileSchema<Scenario>({ ...objectSchema(properties), additionalProperties: false })
+/** JSON Schema 2020-12 of the `SIMULATOR_SCENARIO` file: a contact center that generates its own calls. */
+export const scenarioSchema = {
+  ...objectSchema({
+    // The same seed generates the same calls.
+    seed: { type: 'integer' },
+    tenant: { type: ['string', 'null'] },
+    callsPerMinute: { type: 'number', exclusiveMinimum: 0, maximum: 60_000 },
+    // Of all calls; agents dial the others.
+    inboundShare: share,
+    answerAfterMs: range,
+    // From the answer to the hang-up.
+    talkMs: range,
+    holdShare: share,
+    transferShare: share,
+    // Of the transfers.
+    attendedShare: share,
+  }),
+  additionalProperties: false,
+} as const
 
-/** @throws Error that lists every problem */
-export function parseScenario(json: string): Scenario {
-  let value: unknown
-  try {
-    value = JSON.parse(json)
-  } catch {
-    throw new Error('the scenario is not JSON')
-  }
-  const result = validate(value)
-  if (result.ok) return result.value
-  throw new Error(`the scenario is not valid: ${result.faults.map((f) => `${f.pointer} ${f.detail}`).join('; ')}`)
-}
+export type Scenario = ValueOf<typeof scenarioSchema>
 
 /**
  * Plans the nth call of a scenario. Pure, so any replica can run it.
@@ -65,7 +38,7 @@ export function parseScenario(json: string): Scenario {
  */
 export function planCall(scenario: Scenario, n: number) {
   const next = randomOf(scenario.seed, n)
-  const between = ({ from, to }: Range): number => Math.round(from + next() * Math.max(0, to - from))
+  const between = ({ from, to }: Scenario['talkMs']): number => Math.round(from + next() * Math.max(0, to - from))
   const isInbound = next() < scenario.inboundShare
   const number = `+1555${String(Math.floor(next() * 8_000_000) + 2_000_000)}`
   const [agentAt, colleagueAt] = [next(), next()]

@@ -3,9 +3,9 @@ import { MAX_SHARDS } from '@switchhook/messaging'
 import { asteriskFields, asteriskRules } from '@switchhook/platform-asterisk'
 import {
   type AgentEntry,
-  parseScenario,
   type Scenario,
   SIMULATED_AGENTS,
+  scenarioSchema,
   simulatedAgentsSchema,
 } from '@switchhook/platform-simulator'
 import {
@@ -167,7 +167,7 @@ export const apiFields = {
   ),
   SIMULATOR_SCENARIO: described(
     'Path of a JSON file that makes the simulator generate calls ([simulator](simulator.md)).',
-    optional(file<Scenario>(parseScenario)),
+    optional(file(json<Scenario>(scenarioSchema).parse)),
   ),
   ...asteriskFields,
   SECRET_KEYS: secretKeysField,

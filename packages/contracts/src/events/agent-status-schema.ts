@@ -1,6 +1,5 @@
 import { AgentReason, DeviceStatus, STATUS_NAMES } from './agent.ts'
 import {
-  type DataOf,
   dataSchema,
   integer,
   nullable,
@@ -9,6 +8,7 @@ import {
   sequenceOf,
   text,
   time,
+  type ValueOf,
 } from './schema-parts.ts'
 
 /** A user status code. The names are the defaults; an installation can configure its own table. */
@@ -72,4 +72,4 @@ export const agentStatusSchema = dataSchema("A full snapshot of an agent's state
  * `data` of an `agent.status` event. `occurredAt` is later than that of the previous event (`occurredAfter`). A pending
  * status is applied after the call and its after-call work.
  */
-export type AgentStatus = DataOf<typeof agentStatusSchema>
+export type AgentStatus = ValueOf<typeof agentStatusSchema>

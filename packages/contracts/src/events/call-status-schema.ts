@@ -12,7 +12,6 @@ import {
   TransferStatus,
 } from './call.ts'
 import {
-  type DataOf,
   dataSchema,
   describedObject,
   type GuidOf,
@@ -24,6 +23,7 @@ import {
   sequenceOf,
   text,
   time,
+  type ValueOf,
 } from './schema-parts.ts'
 
 const callGuid = (description: string): GuidOf<CallId> => guid(description)
@@ -135,8 +135,8 @@ export const callStatusSchema = dataSchema(
   EXAMPLE,
 )
 
-type Described = DataOf<typeof callStatusSchema>
-type AnyConsultation = NonNullable<Described['consultation']>
+type Described = ValueOf<typeof callStatusSchema>
+type AnyConsultation = Required<NonNullable<Described['consultation']>>
 
 /**
  * On the original call: the consultation call and its target. On the consultation call: the original call. The schema has one

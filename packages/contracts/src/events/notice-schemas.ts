@@ -1,6 +1,5 @@
 import { OutcomeNumber, ParkedReasonNumber } from './outcome.ts'
 import {
-  type DataOf,
   dataSchema,
   guid,
   integer,
@@ -9,6 +8,7 @@ import {
   occurredAt,
   text,
   time,
+  type ValueOf,
 } from './schema-parts.ts'
 
 const subscriptionId = guid('The subscription.')
@@ -122,6 +122,6 @@ export const NOTICES = {
 } as const
 
 /** `data` of the notices. Times are ISO 8601, UTC. */
-export type NoticeData = DataOf<(typeof NOTICES)[keyof typeof NOTICES]>
+export type NoticeData = ValueOf<(typeof NOTICES)[keyof typeof NOTICES]>
 
 export const withoutQuery = (url: string): string => url.replace(/\?.*$/s, '')

@@ -1,6 +1,6 @@
 export const guid = (description: string) => ({ type: 'string', format: 'uuid', description }) as const
 
-/** A `guid` for one kind of ids. `~id` is in the type alone: `DataOf` takes the type of the values from it. */
+/** A `guid` for one kind of ids. `~id` is in the type alone: `ValueOf` takes the type of the values from it. */
 export type GuidOf<Id> = ReturnType<typeof guid> & { readonly '~id'?: Id }
 
 export const time = (description: string) => ({ type: 'string', format: 'date-time', description }) as const
@@ -32,23 +32,36 @@ export const dataSchema = <const Properties extends object, Example extends obje
   example: Example,
 ) => ({ ...describedObject(description, properties), examples: [example] }) as const
 
-/** The data that a schema of these parts describes. */
-export type DataOf<Schema> = Schema extends { readonly properties: infer Properties }
-  ? { readonly [Name in keyof Properties]: ValueOf<Properties[Name]> }
-  : never
+/** The values that a schema admits, as a type: by `type`, `enum`, `anyOf`, `items`, `properties` and `required`. */
+export type ValueOf<S> = S extends { readonly type: infer Types }
+  ? Admitted<S, Types extends readonly unknown[] ? Types[number] : Types>
+  : S extends { readonly anyOf: readonly (infer One)[] }
+    ? ValueOf<One>
+    : unknown
 
-/** By the `type` of a schema. */
-interface Values<Schema> {
-  readonly string: Schema extends { readonly '~id'?: infer Id extends string } ? Id : string
-  readonly integer: Schema extends { readonly enum: readonly (infer Value)[] } ? Value : number
+type Admitted<S, Type> = Type extends 'null'
+  ? null
+  : S extends { readonly enum: readonly (infer Value)[] }
+    ? Value
+    : Type extends keyof Scalars<S>
+      ? Scalars<S>[Type]
+      : S extends { readonly items: infer Item }
+        ? readonly ValueOf<Item>[]
+        : S extends { readonly properties: infer Fields }
+          ? FieldsOf<Fields, S extends { readonly required: readonly (infer Name)[] } ? Name : never>
+          : unknown
+
+interface Scalars<S> {
+  readonly string: S extends { readonly '~id'?: infer Id extends string } ? Id : string
+  readonly integer: number
+  readonly number: number
   readonly boolean: boolean
-  readonly object: DataOf<Schema>
-  readonly null: null
 }
 
-type ValueOf<Schema> = Schema extends { readonly type: infer Type }
-  ? Values<Schema>[(Type extends readonly (infer Each)[] ? Each : Type) & keyof Values<Schema>]
-  : never
+/** A `required` that is not literal makes all fields required, as `objectSchema` does. */
+export type FieldsOf<Fields, Required> = {
+  readonly [Name in keyof Fields as Name extends Required ? Name : never]: ValueOf<Fields[Name]>
+} & { readonly [Name in keyof Fields as Name extends Required ? never : Name]?: ValueOf<Fields[Name]> }
 
 /** JSON Schema of an enum that is transmitted as a number. `names` is the table that the code uses. */
 export function numberedSchema<Value extends number>(names: Readonly<Record<string, Value>>, description: string) {

@@ -1,3 +1,7 @@
+import type { FieldsOf } from '@switchhook/contracts'
+
+export type { ValueOf } from '@switchhook/contracts'
+
 /**
  * JSON Schema 2020-12, written inline without `$ref`. The API document holds a part named by `component` once, under
  * its name.
@@ -98,13 +102,6 @@ export const pageParameters = {
   },
 } as const
 
-/** The values that a schema admits, as a type: by `type`, `enum`, `anyOf`, `items`, `properties` and `required`. */
-export type ValueOf<S> = S extends { readonly type: infer Types }
-  ? Admitted<S, Types extends readonly unknown[] ? Types[number] : Types>
-  : S extends { readonly anyOf: readonly (infer One)[] }
-    ? ValueOf<One>
-    : unknown
-
 /** The query of a request to a route with these parameters. Only those with a default are always there. */
 export type QueryOf<Parameters> = FieldsOf<
   Parameters,
@@ -112,27 +109,3 @@ export type QueryOf<Parameters> = FieldsOf<
     [Name in keyof Parameters]: Parameters[Name] extends { readonly default: unknown } ? Name : never
   }[keyof Parameters]
 >
-
-type Admitted<S, Type> = Type extends 'null'
-  ? null
-  : S extends { readonly enum: readonly (infer Value)[] }
-    ? Value
-    : Type extends keyof Scalars
-      ? Scalars[Type]
-      : S extends { readonly items: infer Item }
-        ? readonly ValueOf<Item>[]
-        : S extends { readonly properties: infer Fields }
-          ? FieldsOf<Fields, S extends { readonly required: readonly (infer Name)[] } ? Name : never>
-          : unknown
-
-interface Scalars {
-  readonly string: string
-  readonly integer: number
-  readonly number: number
-  readonly boolean: boolean
-}
-
-/** A `required` that is not literal makes all fields required, as `completeObject` does. */
-type FieldsOf<Fields, Required> = {
-  readonly [Name in keyof Fields as Name extends Required ? Name : never]: ValueOf<Fields[Name]>
-} & { readonly [Name in keyof Fields as Name extends Required ? never : Name]?: ValueOf<Fields[Name]> }
