@@ -123,7 +123,7 @@ describe('a worker that stops', () => {
     await begun(2)
     stop()
     attempts[0]?.end()
-    attempts[1]?.end(new Unavailable('rabbitmq', 'this worker is stopping'))
+    attempts[1]?.end(new Unavailable('process', 'this worker is stopping'))
     await handled
     expect(alone).toEqual([memberOf(waiting)])
   })
@@ -135,7 +135,7 @@ describe('a worker that stops', () => {
     await begun(2)
     stop()
     attempts[0]?.end()
-    attempts[1]?.end(new Unavailable('rabbitmq', 'this worker is stopping'))
+    attempts[1]?.end(new Unavailable('process', 'this worker is stopping'))
     await expect(handled).rejects.toThrow('no confirm')
   })
 })

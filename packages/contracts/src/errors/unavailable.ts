@@ -1,6 +1,6 @@
 export type Fate = 'not-executed' | 'unknown'
 
-/** `process`: this process has run out of sockets, ports or memory. */
+/** `process`: this process has run out of sockets, ports or memory, or is stopping. */
 type Dependency = 'redis' | 'rabbitmq' | 'process'
 
 /** Something that we depend on is unavailable. A later attempt may succeed. */

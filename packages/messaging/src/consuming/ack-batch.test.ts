@@ -50,8 +50,7 @@ test('one ack covers the messages up to the oldest in flight; later ones get one
 
 test('a message that was returned holds up no ack of a later one', () => {
   const { broker, batch, messages } = given(3)
-  batch.returned(messages[0] ?? message(0))
-  broker.outstanding.delete(1)
+  batch.returned(messages[0] ?? message(0), () => broker.outstanding.delete(1))
   for (const done of [1, 2]) batch.done(messages[done] ?? message(0))
   batch.close()
   expect(broker.acks).toEqual([{ tag: 3, allUpTo: true }])
@@ -119,11 +118,11 @@ describe('acknowledgements that may wait', () => {
     expect(broker.acked).toEqual([6, 2, 4, 3])
   })
 
-  test('once closed, it sends no ack, which might cover a message that was never returned', () => {
+  test('once closed, it sends neither a nack nor an ack, which might cover a message that was never returned', () => {
     const { broker, batch, messages } = given(4, { delayMs: 100, prefetch: 16 })
     for (const done of [0, 2]) batch.done(messages[done] ?? message(0))
     batch.close()
-    batch.returned(messages[1] ?? message(0))
+    batch.returned(messages[1] ?? message(0), () => broker.acked.push(-2))
     batch.done(messages[3] ?? message(0))
     jest.advanceTimersByTime(1_000)
     batch.close()
@@ -156,8 +155,7 @@ describe('acknowledgements that may wait', () => {
               done.push(deliveryTag)
               batch.done(chosen)
             } else {
-              batch.returned(chosen)
-              broker.outstanding.delete(deliveryTag)
+              batch.returned(chosen, () => broker.outstanding.delete(deliveryTag))
             }
           }
         }

@@ -97,12 +97,12 @@ export function createAckBatch(channel: Channel, prefetch: number, delayMs: numb
         }, RARE_WAKE_MS)
       }
     },
-    /** The caller nacks or rejects the message afterwards. */
-    returned: ({ fields }: Message): void => void inFlight.delete(fields.deliveryTag),
-    /**
-     * Sends all acks and clears the timers, so that no ack follows. On a closed channel `returned` has no nack after it, and a
-     * later `multiple` ack would cover that message.
-     */
+    /** Gives the message back with `nack`, unless the batch is closed: then the broker redelivers the message anyway. */
+    returned({ fields }: Message, nack: () => void): void {
+      inFlight.delete(fields.deliveryTag)
+      if (!isClosed) answer(nack)
+    },
+    /** Sends all acks and clears the timers, so that no ack follows: it would cover the messages that are not nacked any more. */
     close(): void {
       isClosed = true
       send(0)
@@ -111,7 +111,7 @@ export function createAckBatch(channel: Channel, prefetch: number, delayMs: numb
 }
 
 /** Ignores a lost channel: the broker redelivers its messages anyway. */
-export function answer(send: () => void): void {
+function answer(send: () => void): void {
   try {
     send()
   } catch (error) {

@@ -1,7 +1,7 @@
 import { answerWithin, NotAnswered } from '@switchhook/runtime'
 import type { Channel, ConsumeMessage } from 'amqplib'
 import { closeInTime, type Session, toError } from '../link/session.ts'
-import { type AckBatch, answer, createAckBatch } from './ack-batch.ts'
+import { type AckBatch, createAckBatch } from './ack-batch.ts'
 import type { ConsumeOptions } from './consume-options.ts'
 
 export interface ConsumerChannelOptions
@@ -147,9 +147,9 @@ export class ConsumerChannel {
   /** Returns the message to the queue. From RabbitMQ 4.3 on only a failure counts towards the delivery limit. */
   return(message: ConsumeMessage, isFailure: boolean): void {
     this.#inFlight -= 1
-    this.#acks.returned(message)
-    if (this.#isRetired) return
-    answer(() => (isFailure ? this.#channel.reject(message, true) : this.#channel.nack(message, false, true)))
+    this.#acks.returned(message, () =>
+      isFailure ? this.#channel.reject(message, true) : this.#channel.nack(message, false, true),
+    )
   }
 
   /** @throws Error if the broker does not answer on this channel */

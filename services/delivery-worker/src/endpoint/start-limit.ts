@@ -105,4 +105,4 @@ export function createStartLimit(concurrency: number, { nowMs }: Pick<Clocks, 'n
   }
 }
 
-export const stopping = (): Unavailable => new Unavailable('rabbitmq', 'this worker is stopping')
+export const stopping = (): Unavailable => new Unavailable('process', 'this worker is stopping')
