@@ -2,8 +2,8 @@ import { type Delivery, messageKeyOf } from '@switchhook/contracts'
 import { MAX_UNACKED_MS } from '@switchhook/messaging'
 import type { At, Progress } from './progress.ts'
 
-/** What a worker keeps of a message that it has POSTed and could not finish. */
-export type Kept = At<'decided' | 'secured'>
+/** What a worker keeps of a message that it has POSTed or settled, and could not finish. */
+type Kept = At<'decided' | 'secured' | 'settled'>
 
 /** A message between `enter` and `leave`. */
 export type MessageInFlight = Awaited<ReturnType<ReturnType<typeof createInFlight>['enter']>>
@@ -43,15 +43,15 @@ export function createInFlight(nowMs: () => number) {
       kept.delete(key)
       let last = before
       return {
-        /** The value from which it goes on. Absent: this worker has not POSTed the message, or has finished it. */
+        /** The value from which it goes on. Absent: this worker has neither POSTed nor settled the message, or has finished it. */
         kept: before,
         /** Gets each value that `conclude` handles, before the stage that follows it. */
         reached(at: Progress): void {
-          if (isKept(at)) last = at
-          else if (at.kind === 'noticed') last = undefined
+          if (at.kind === 'noticed') last = undefined
+          else if (isKept(at)) last = at
         },
         leave(): void {
-          if (last !== undefined) kept.set(key, { last, keptAtMs: nowMs() })
+          if (last !== undefined) kept.set(key, { last: withoutWritten(last), keptAtMs: nowMs() })
           running.delete(key)
           ended()
         },
@@ -60,6 +60,13 @@ export function createInFlight(nowMs: () => number) {
   }
 }
 
-/** Without a POST nothing is kept, and the message is looked at again. */
+/** Without a POST nothing is kept before the slot is settled, and the message is looked at again. */
 const isKept = (at: Progress): at is Kept =>
-  (at.kind === 'decided' || at.kind === 'secured') && at.result.attempt !== null
+  at.kind === 'settled' || ((at.kind === 'decided' || at.kind === 'secured') && at.result.attempt !== null)
+
+/** By the time that the message comes back, another worker may have done what follows from the write. */
+function withoutWritten(last: Kept): Kept {
+  if (last.kind !== 'settled') return last
+  const { written: _, ...settled } = last
+  return settled
+}

@@ -622,7 +622,7 @@ describe('deliver', () => {
       isSettled: async () => isSettled,
       settle: async () => (isSettled ? { kind: 'already' } : gone()),
       publishRetry: async () => {
-        if (failing === 'publishRetry') await gone()
+        if (failing === 'publishRetry' && !isSettled) await gone()
         steps.push('wait')
       },
       noticeParked: async () => {
@@ -651,11 +651,26 @@ describe('deliver', () => {
       'its retry was not confirmed and another worker settled the slot',
       down,
       'publishRetry',
-      [POSTED, 'report retry', 'notice'],
+      [POSTED, 'wait', 'report retry', 'notice'],
     ],
   ])('an attempt is reported once, and not made again, after %s', async (_name, outcome, failing, steps) => {
     expect(await deliverSettledMeanwhile(outcome, failing)).toEqual(steps)
     expect(await deliverSettledMeanwhile(outcome, failing, 2)).toEqual(steps)
+  })
+
+  test('what follows a settled slot is repeated without settling it again, as if another worker had settled it', async () => {
+    const followed: unknown[] = []
+    const { deliver, attempts } = aWorld(ok, {
+      afterSettled: [
+        async ({ written }) => {
+          if (followed.push(written !== undefined) < 3) await gone()
+        },
+      ],
+    })
+    const due = aDelivery()
+    for (let n = 0; n < 2; n++) await expect(deliver(due)).rejects.toThrow('gone')
+    await deliver(due)
+    expect([followed, attempts.length]).toEqual([[true, false, false], 1])
   })
 
   test('a message that was POSTed needs no turn', async () => {

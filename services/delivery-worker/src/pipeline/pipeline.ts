@@ -2,7 +2,7 @@ import type { Delivery, ScheduleOf } from '@switchhook/contracts'
 import type { Breaker } from '../endpoint/breaker.ts'
 import type { Isolation, Source } from '../endpoint/isolation.ts'
 import { decide, decisionOnReceived } from '../policy/decide.ts'
-import { createInFlight, type Kept, type MessageInFlight } from './in-flight.ts'
+import { createInFlight, type MessageInFlight } from './in-flight.ts'
 import type { At, Made, Result } from './progress.ts'
 import { attempt, giveUpProbe, isFresh, look, needOf, type StageDeps, secure, settle } from './stages.ts'
 
@@ -41,27 +41,16 @@ export function createPipeline(deps: PipelineDeps) {
   const inFlight = createInFlight(deps.nowMs)
   /** Results whose outcome the breaker has. */
   const recorded = new WeakSet<Result>()
-  /** Results that the observer has. */
-  const reported = new WeakSet<Result>()
 
-  /**
-   * Reports the outcome of a POST to the circuit breaker, once. A failure is dropped, because a delivery must not be repeated
-   * only to inform the breaker. An outcome that the breaker misses leaves it as it is: after an answer with its count of
-   * failures, and after a probe without another one until the claim lapses.
-   */
+  /** Reports the outcome of a POST to the circuit breaker, once. */
   async function updateBreaker(result: Result | undefined): Promise<void> {
     if (result?.via !== 'post' || recorded.has(result)) return
     try {
       await deps.breaker.record(result.delivery, result.outcome, result.before, result.isHung === true)
       recorded.add(result)
-    } catch {}
-  }
-
-  /** Reports an attempt, or the reason against one, once: the message can come back after its slot was settled. */
-  function report({ result, decision }: At<'decided' | 'secured'>): void {
-    if (reported.has(result)) return
-    reported.add(result)
-    deps.observer.concluded(result.delivery, result.attempt, decision, result.outcome)
+    } catch {
+      // A breaker that misses an outcome keeps its count of failures, and a claim of the probe lapses; no delivery depends on it.
+    }
   }
 
   async function deliverDue(due: Delivery, source: Source, message: MessageInFlight): Promise<void> {
@@ -80,15 +69,6 @@ export function createPipeline(deps: PipelineDeps) {
     } finally {
       isolated.leave()
     }
-  }
-
-  /** Publishes no further retry if another worker has settled the slot meanwhile. `settle` finds that out by itself. */
-  async function recheck(kept: Kept): Promise<Kept | At<'settled'>> {
-    const { result } = kept
-    // Asked with the attempt counted: a withdrawal by another worker does not settle a delivery that has been POSTed.
-    if (kept.kind === 'secured' || !(await deps.deliveries.isSettled(result.delivery))) return kept
-    report(kept)
-    return { kind: 'settled', delivery: result.delivery, rejected: result.before?.rejected, result }
   }
 
   async function conclude(from: Pending, message?: MessageInFlight): Promise<void> {
@@ -111,7 +91,9 @@ export function createPipeline(deps: PipelineDeps) {
         return await secure(deps, at)
       case 'secured': {
         const settled = await settle(deps, at)
-        report(at)
+        const { delivery, attempt, outcome } = at.result
+        // Once: a message that comes back after its slot was settled goes on from there.
+        deps.observer.concluded(delivery, attempt, at.decision, outcome)
         return settled
       }
       case 'settled':
@@ -128,7 +110,7 @@ export function createPipeline(deps: PipelineDeps) {
       const message = await inFlight.enter(due)
       try {
         if (message.kept === undefined) await deliverDue(due, source, message)
-        else await conclude(await recheck(message.kept), message)
+        else await conclude(message.kept, message)
       } finally {
         message.leave()
       }

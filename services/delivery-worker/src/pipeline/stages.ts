@@ -86,7 +86,8 @@ export async function attempt(
     ended(undefined, error)
     throw error
   } finally {
-    // Until a claim lapses, all deliveries of the endpoint are postponed. Without a permit, one is often not sent.
+    // Without a permit, one is often not sent. A claim that cannot be given up lapses; until then, all deliveries of the
+    // endpoint are postponed.
     if (posted?.kind !== 'posted') await giveUpProbe(deps, admitted).catch(() => {})
   }
   if (posted.kind !== 'posted') return withheld(due, posted)
