@@ -70,11 +70,15 @@ export type Renew = (delivery: Delivery) => Promise<LeaseReading>
 
 type LeaseReading = Pick<Reading, 'admission' | 'trustedUntilMs' | 'limited'>
 
-/** The delivery as it may be written until `untilMs` (monotonic): by what was read, and by its permit if it needs one. */
-interface WriteLease {
-  readonly kind: 'lease'
-  readonly delivery: Delivery
-  readonly untilMs: number
+/** A write that may be repeated once, on a fresh connection. */
+interface BrokenWrite {
+  readonly kind: 'broken'
+  readonly sent: Broken
+  /** The result of the attempt, unless it is repeated. */
+  readonly posted: Posted
+  /** What was read before it. */
+  readonly read: LeaseReading
+  readonly longestMs: number
 }
 
 /** When a worker visits a subscription that has no free permit, in case that no POST ends before. */
@@ -89,19 +93,6 @@ const MAX_LATE = 3
 const LATE_WAIT_MS = 250
 
 const TIMED_OUT: Outcome = { kind: 'unreachable', reason: 'timeout' }
-
-async function acquire(
-  { admission, trustedUntilMs, limited }: LeaseReading,
-  take: TakePermit | undefined,
-  wasWritten: boolean,
-): Promise<WriteLease | Withheld> {
-  if (admission.kind !== 'admitted') return admission
-  // It has got limits since this attempt began without a permit.
-  if (limited !== undefined && take === undefined) return LIMITED
-  const permittedUntilMs = take === undefined ? Infinity : await take(wasWritten, limited)
-  if (permittedUntilMs === undefined) return LIMITED
-  return { kind: 'lease', delivery: admission.delivery, untilMs: Math.min(trustedUntilMs, permittedUntilMs) }
-}
 
 /**
  * Makes one attempt. It is written only while its lease is valid, however long name look-up and connecting take: so no first
@@ -127,38 +118,37 @@ export function createPostUnderLease(deps: PostUnderLeaseDeps) {
     take?: TakePermit,
   ): Promise<Posted | Withheld> => {
     const deadline = startDeadline()
-    /** A failed attempt, unless its one replay is answered. */
-    let broken: { readonly sent: Broken; readonly posted: Posted } | undefined
-    let longestMs = 0
-    /** Renewals in a row that came after the end of their lease. */
-    let late = 0
-    const posted = (delivery: Delivery, outcome: Outcome): Posted => ({
-      kind: 'posted',
-      delivery,
-      outcome,
-      ...(longestMs >= HANGING_MS && { isHung: true }),
-    })
-    try {
-      let read: LeaseReading = { admission: { kind: 'admitted', delivery: due }, trustedUntilMs }
+
+    /**
+     * Writes the request, once its connection is open, under a lease that is valid then.
+     * @param broken the write that this one repeats. Its result stands if this one cannot be made
+     */
+    async function writeOnce(reading: LeaseReading, broken?: BrokenWrite): Promise<Posted | Withheld | BrokenWrite> {
+      let read = reading
+      let longestMs = broken?.longestMs ?? 0
+      /** Renewals in a row that came after the end of their lease. */
+      let late = 0
       for (;;) {
-        const lease = await acquire(read, take, broken !== undefined)
-        if (lease.kind !== 'lease') return broken?.posted ?? lease
-        const { delivery, untilMs } = lease
+        const { admission, limited } = read
+        if (admission.kind !== 'admitted') return broken?.posted ?? admission
+        // Under a reading that has ended, a permit would be taken in vain.
+        const needsPermit = take !== undefined && isLeaseValid(read.trustedUntilMs, nowMs())
+        // Without `take`, the subscription has got limits since this attempt began.
+        const withoutPermit = take === undefined && limited !== undefined ? undefined : Infinity
+        const permittedUntilMs = needsPermit ? await take(broken !== undefined, limited) : withoutPermit
+        if (permittedUntilMs === undefined) return broken?.posted ?? LIMITED
+        const { delivery } = admission
+        const untilMs = Math.min(read.trustedUntilMs, permittedUntilMs)
         if (isLeaseValid(untilMs, nowMs())) {
           late = 0
-          if (deadline.hasPassed) return broken?.posted ?? posted(delivery, TIMED_OUT)
+          if (deadline.hasPassed) return broken?.posted ?? postedOf(delivery, TIMED_OUT, longestMs)
           const beganMs = runningMs()
-          const sent = await writeWithin(delivery, attempt, {
-            trustedUntilMs: untilMs,
-            deadline,
-            replayOf: broken?.sent,
-          })
+          const terms = { trustedUntilMs: untilMs, deadline, replayOf: broken?.sent }
+          const sent = await writeWithin(delivery, attempt, terms)
           longestMs = Math.max(longestMs, runningMs() - beganMs)
-          if (sent.kind === 'broken') {
-            broken = { sent, posted: posted(delivery, sent.outcome) }
-            // Without another round trip. Under a reading that has ended, a permit would be taken in vain.
-            if (isLeaseValid(read.trustedUntilMs, nowMs())) continue
-          } else if (sent.kind !== 'lease-expired') return posted(delivery, sent)
+          if (sent.kind === 'broken')
+            return { kind: 'broken', sent, posted: postedOf(delivery, sent.outcome, longestMs), read, longestMs }
+          if (sent.kind !== 'lease-expired') return postedOf(delivery, sent, longestMs)
         } else if (late >= MAX_LATE || deadline.hasPassed) {
           if (broken !== undefined) return broken.posted
           throw new Unavailable(
@@ -169,8 +159,22 @@ export function createPostUnderLease(deps: PostUnderLeaseDeps) {
         read = await renew(due)
         late += 1
       }
+    }
+
+    try {
+      const first = await writeOnce({ admission: { kind: 'admitted', delivery: due }, trustedUntilMs })
+      if (first.kind !== 'broken') return first
+      const second = await writeOnce(first.read, first)
+      return second.kind === 'broken' ? second.posted : second
     } finally {
       deadline.stop()
     }
   }
 }
+
+const postedOf = (delivery: Delivery, outcome: Outcome, longestMs: number): Posted => ({
+  kind: 'posted',
+  delivery,
+  outcome,
+  ...(longestMs >= HANGING_MS && { isHung: true }),
+})
