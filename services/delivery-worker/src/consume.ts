@@ -98,10 +98,6 @@ export interface PacketsDeps {
 /**
  * Each member goes through the pipeline on its own. The packet is acknowledged when the last one has ended. If the worker dies
  * before, the broker returns the packet, and the ledger drops the members that were settled.
- *
- * Members leave a stopping worker one by one, not as the `MemberLimit` of fan-out, which are stored again as one packet: those
- * leave before they begin, after the others have ended, and none begins after a failure. A delivery can begin and then wait
- * for a turn of its subscription, and it waits neither for a POST of its packet nor for a member that failed.
  */
 export function createPackets({ start, handle, publishAlone, log }: PacketsDeps) {
   const finished = createFinishedMembers<PackedDelivery>()

@@ -59,7 +59,7 @@ export async function startConsuming(deps: ConsumeDeps): Promise<Pick<Consumer, 
         queue,
         concurrency: backlog,
         parse: openEventPacket,
-        handle: (packet) => handleMembers(packet, { ...ofPackets, ...intake.ofBacklog(n) }),
+        handle: (packet) => handleMembers(packet, { ...ofPackets, handle: intake.openBacklogPacket(n) }),
       }),
     ),
   ])

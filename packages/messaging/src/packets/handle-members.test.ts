@@ -1,29 +1,11 @@
 import { Unavailable } from '@switchhook/contracts'
-import { createFinishedMembers, handleMembers, type MemberLimit, type MembersDeps } from './handle-members.ts'
+import { createFinishedMembers, handleMembers, type MembersDeps } from './handle-members.ts'
 import type { Packet } from './packet.ts'
 
 const MEMBERS = Array.from({ length: 100 }, (_, n) => n)
 const aPacket = (returns = 0): Packet<number> => ({ id: 'one', members: MEMBERS, returns })
 const away = (): Promise<never> => Promise.reject(new Unavailable('rabbitmq', 'away'))
 const bug = (): Promise<never> => Promise.reject(new TypeError('a bug'))
-
-/** A semaphore, in the order of asking. */
-function aSemaphore(limit: number) {
-  const waiting: (() => void)[] = []
-  let inUse = 0
-  return {
-    inUse: () => inUse,
-    acquire: async (): Promise<boolean> => {
-      if (inUse === limit) await new Promise<void>((resolve) => waiting.push(resolve))
-      inUse += 1
-      return true
-    },
-    release: (): void => {
-      inUse -= 1
-      waiting.shift()?.()
-    },
-  }
-}
 
 function record(change: Partial<MembersDeps<number>> = {}) {
   const handled: number[] = []
@@ -98,59 +80,4 @@ test('after a failure the other members are awaited, and only the failed one is 
   isFailing = false
   await handle(aPacket())
   expect(ended.slice(99)).toEqual([2])
-})
-
-describe('with a limit', () => {
-  const withLimit = (limit: Partial<MemberLimit<number>>, change: Partial<MembersDeps<number>> = {}) => {
-    const stored: number[] = []
-    const recorded = record({
-      limit: {
-        acquire: () => true,
-        release: () => {},
-        putBack: async (members) => void stored.push(...members),
-        ...limit,
-      },
-      ...change,
-    })
-    return { ...recorded, stored }
-  }
-
-  test('members that may not begin are stored again', async () => {
-    let left = 10
-    const { handle, handled, stored } = withLimit({ acquire: () => left-- > 0 })
-    await handle(aPacket())
-    expect([handled, stored]).toEqual([MEMBERS.slice(0, 10), MEMBERS.slice(10)])
-  })
-
-  test('if they cannot be stored, only they are repeated', async () => {
-    let left = 10
-    let isAway = true
-    const stored: number[] = []
-    const putBack = async (members: readonly number[]): Promise<void> =>
-      isAway ? await away() : void stored.push(...members)
-    const { handle, handled } = withLimit({ acquire: () => left-- > 0, putBack })
-    await expect(handle(aPacket())).rejects.toThrow(Unavailable)
-    isAway = false
-    await handle(aPacket())
-    expect([handled.length, stored.length]).toEqual([10, 90])
-  })
-
-  test('after a failure no other member begins, and only the finished ones are not repeated', async () => {
-    const semaphore = aSemaphore(4)
-    const begun: number[] = []
-    let isFailing = true
-    const { handle } = withLimit(semaphore, {
-      handle: async (member) => {
-        begun.push(member)
-        await new Promise(setImmediate)
-        if (isFailing && member === 2) await away()
-        await new Promise(setImmediate)
-      },
-    })
-    await expect(handle(aPacket())).rejects.toThrow(Unavailable)
-    expect([begun, semaphore.inUse()]).toEqual([[0, 1, 2, 3], 0])
-    isFailing = false
-    await handle(aPacket())
-    expect(begun.toSorted((a, b) => a - b)).toEqual([0, 1, 2, 2, ...MEMBERS.slice(3)])
-  })
 })

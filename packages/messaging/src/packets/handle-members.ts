@@ -13,17 +13,7 @@ export interface MembersDeps<Member> {
   readonly handle: (member: Member) => Promise<void>
   /** Resolves once the member is stored as a message of its own. */
   readonly publishAlone: (member: Member) => Promise<void>
-  /** Absent: all members begin at the same time. */
-  readonly limit?: MemberLimit<Member>
   readonly log: Pick<Logger, 'error' | 'warn'>
-}
-
-export interface MemberLimit<Member> {
-  /** Resolves to false if the member must leave the packet instead of beginning. */
-  readonly acquire: () => Promise<boolean> | boolean
-  readonly release: () => void
-  /** Resolves once the members that have not begun are stored again. */
-  readonly putBack: (members: readonly Member[]) => Promise<void>
 }
 
 /** The members of packets are told apart by their places. */
@@ -36,7 +26,7 @@ export const createFinishedMembers = <Member>(): FinishedParts<Member> => create
  */
 export async function handleMembers<Member>(
   { id, members, returns }: Packet<Member>,
-  { finished, handle, publishAlone, limit, log }: MembersDeps<Member>,
+  { finished, handle, publishAlone, log }: MembersDeps<Member>,
 ): Promise<void> {
   const all = finished.left(id, members)
   const isTakenApart = returns >= RETURNS_TO_TAKE_APART
@@ -53,43 +43,10 @@ export async function handleMembers<Member>(
     }
   }
 
-  const unfinished =
-    limit === undefined || isTakenApart ? await runAll(all, handleOne) : await runLimited(all, handleOne, limit)
+  const unfinished = await runAll(all, handleOne)
   if (unfinished === undefined) return finished.forget(id)
   finished.remember(id, members, unfinished.left)
   throw unfinished.error
-}
-
-async function runLimited<Member>(
-  members: readonly Member[],
-  work: (member: Member) => Promise<void>,
-  { acquire, release, putBack }: MemberLimit<Member>,
-): Promise<Unfinished<Member> | undefined> {
-  const notBegun: Member[] = []
-  let mayBegin = true
-  const failed = await runAll(members, async (member) => {
-    if (!(await acquire())) return void notBegun.push(member)
-    try {
-      // Another member may have failed during the wait.
-      if (mayBegin) await work(member)
-      else notBegun.push(member)
-    } catch (error) {
-      // Before the release lets the next member begin, which may be one of this packet.
-      mayBegin = false
-      throw error
-    } finally {
-      release()
-    }
-  })
-  if (failed !== undefined) return { error: failed.error, left: [...failed.left, ...notBegun] }
-  if (notBegun.length === 0) return undefined
-  try {
-    // If the broker returned the whole packet instead, the members that are done would be repeated.
-    await putBack(notBegun)
-    return undefined
-  } catch (error) {
-    return { error, left: notBegun }
-  }
 }
 
 interface Unfinished<Item> {

@@ -2,14 +2,21 @@ import { Unavailable } from '@switchhook/contracts'
 import { eventually } from '@switchhook/testkit'
 import { createPacker, type PackerOptions } from './packer.ts'
 
-function recordingPacker(options: Partial<PackerOptions<string>> = {}) {
+type Publish = (items: readonly string[], target: number) => Promise<void>
+
+/** Publishes the items of a packet together. */
+function recordingPacker(options: Partial<Omit<PackerOptions<string>, 'publish'>> & { publish?: Publish } = {}) {
   const packets: { readonly target: number; readonly items: readonly string[] }[] = []
+  const { publish = async (items, target) => void packets.push({ target, items }) } = options
   const packer = createPacker<string>({
     maxMembers: 100,
     maxBytes: 1_000,
     gatherMs: 1,
-    publish: async (items, target) => void packets.push({ target, items }),
     ...options,
+    publish: (items, target) => {
+      const stored = publish(items, target)
+      return items.map(() => stored)
+    },
   })
   return { packets, packer }
 }

@@ -10,8 +10,8 @@ export interface PackerOptions<Item> {
    * most. A full packet does not wait. Absent: no packet waits for others.
    */
   readonly whileInFlight?: { readonly packets: number; readonly ms: number }
-  /** Resolves once the broker has stored the items. If it returns a promise for each, an item waits for its own only. */
-  readonly publish: (items: readonly Item[], target: number) => Promise<void> | readonly Promise<void>[]
+  /** Returns a promise for each item, which resolves once the broker has stored it. Those of one message share theirs. */
+  readonly publish: (items: readonly Item[], target: number) => readonly Promise<void>[]
 }
 
 interface OpenPacket<Item> {
@@ -20,7 +20,7 @@ interface OpenPacket<Item> {
   /** Its time is over: only packets in flight keep it open. */
   isDue: boolean
   readonly close: () => void
-  readonly published: Promise<{ readonly stored: Promise<void> | readonly Promise<void>[] }>
+  readonly published: Promise<readonly Promise<void>[]>
 }
 
 export type Packer<Item> = ReturnType<typeof createPacker<Item>>
@@ -37,8 +37,8 @@ export function createPacker<Item>({ maxMembers, maxBytes, gatherMs, whileInFlig
     const closed = Promise.withResolvers<void>()
     const published = closed.promise.then(() => {
       const stored = publish(items, target)
-      if (whileInFlight !== undefined) void follow([stored].flat(), target)
-      return { stored }
+      if (whileInFlight !== undefined) void follow(stored, target)
+      return stored
     })
     const close = (): void => {
       stop()
@@ -75,8 +75,8 @@ export function createPacker<Item>({ maxMembers, maxBytes, gatherMs, whileInFlig
       const at = packet.items.push(item) - 1
       packet.bytes += bytes
       if (packet.items.length >= maxMembers || packet.bytes >= maxBytes) packet.close()
-      const { stored } = await packet.published
-      await (stored instanceof Promise ? stored : stored[at])
+      const stored = await packet.published
+      await stored[at]
     },
   }
 }

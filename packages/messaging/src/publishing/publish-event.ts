@@ -30,11 +30,13 @@ export function createPublishEvent({ publisher, shards, installation }: PublishE
     maxBytes: MAX_BYTES,
     gatherMs: 0,
     whileInFlight: WHILE_IN_FLIGHT,
-    publish: async (events, shard) => {
+    publish: (events, shard) => {
       const [first] = events
-      if (first !== undefined && events.length === 1) return await publisher.publish(first.message)
+      if (first !== undefined && events.length === 1) return [publisher.publish(first.message)]
       const members = events.map(({ event, message: { content } }) => ({ ...event, content }))
-      await publisher.publish(markedBy(installation(), eventPacketMessage(members, eventPacketQueue(shard))))
+      const packet = eventPacketMessage(members, eventPacketQueue(shard))
+      const stored = publisher.publish(markedBy(installation(), packet))
+      return events.map(() => stored)
     },
   })
 

@@ -18,7 +18,8 @@ export function createFirstAttempts(broker: Pick<Broker, 'publishDelivery' | 'pu
     publish: (deliveries, shard) => {
       if (deliveries.length < MIN_PACKET_MEMBERS) return deliveries.map((delivery) => broker.publishDelivery(delivery))
       mean += (deliveries.length - mean) * SMOOTHING
-      return broker.publishPacket(deliveries, shard)
+      const stored = broker.publishPacket(deliveries, shard)
+      return deliveries.map(() => stored)
     },
   })
 

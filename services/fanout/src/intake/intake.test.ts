@@ -1,4 +1,4 @@
-import { newEventId, type PlatformEvent } from '@switchhook/contracts'
+import { newEventId, type PlatformEvent, serialiseEvent, Unavailable } from '@switchhook/contracts'
 import type { SingleEvent } from '@switchhook/messaging'
 import { FairSemaphore } from './fair-semaphore.ts'
 import { createIntake, type Line } from './intake.ts'
@@ -8,14 +8,16 @@ import { TenantShares } from './tenant-shares.ts'
 function anIntake() {
   const handled: (PlatformEvent & { readonly queue: string })[] = []
   const packed: SingleEvent[] = []
-  const finishing: (() => void)[] = []
+  const finishing: PromiseWithResolvers<number>[] = []
   const intake = createIntake({
     shares: new TenantShares(),
     direct: new FairSemaphore<Line>(1),
     fromBacklogs: new FairSemaphore<number>(1),
     handle: (event, _publish, queue) => {
       handled.push({ ...event, queue })
-      return new Promise((resolve) => finishing.push(() => resolve(1)))
+      const finished = Promise.withResolvers<number>()
+      finishing.push(finished)
+      return finished.promise
     },
     firstAttempts: { publish: async () => {} },
     yielding: { publish: async () => {} },
@@ -24,19 +26,29 @@ function anIntake() {
     deferred: () => {},
   })
   const receive = (tenant: string, isUnpacked = false) => {
-    const eventId = newEventId()
-    const event = {
-      eventId,
-      eventType: 'call.status',
-      tenant,
-      occurredAt: '2026-11-22T12:00:00.000Z',
-      data: {},
-      revision: 'r1',
-    } as const
+    const event = eventOf(tenant)
+    const { eventId } = event
     return { eventId, done: intake.take({ queue: 'q', event, content: Buffer.from(eventId), isUnpacked }) }
   }
-  return { receive, handled, packed, finish: () => finishing.shift()?.() }
+  return {
+    intake,
+    receive,
+    handled,
+    packed,
+    finish: () => finishing.shift()?.resolve(1),
+    fail: (error: Error) => finishing.shift()?.reject(error),
+  }
 }
+
+const eventOf = (tenant: string) =>
+  ({
+    eventId: newEventId(),
+    eventType: 'call.status',
+    tenant,
+    occurredAt: '2026-11-22T12:00:00.000Z',
+    data: {},
+    revision: 'r1',
+  }) as const
 
 test('once a tenant is deferred, its waiting events are packed too; those of others still begin', async () => {
   const { receive, handled, packed, finish } = anIntake()
@@ -57,4 +69,42 @@ test('once a tenant is deferred, its waiting events are packed too; those of oth
   }
   const ids = [direct[0], alone, small].map((received) => received?.eventId)
   expect(handled.map(({ eventId, queue }) => [eventId, queue])).toEqual(ids.map((id) => [id, 'q']))
+})
+
+/** Takes a packet of three events from backlog 7, of which only the first may begin. */
+async function aBacklogPacket() {
+  const { intake, handled, ...parts } = anIntake()
+  const events = ['a', 'b', 'c'].map((tenant) => eventOf(tenant))
+  const singles = events.map((event) => ({ content: serialiseEvent(event), eventType: event.eventType }))
+  const taken = singles.map(intake.openBacklogPacket(7))
+  await new Promise(setImmediate)
+  expect(handled.map(({ tenant, queue }) => [tenant, queue])).toEqual([['a', 'fanout.backlog.7']])
+  return { ...parts, intake, handled, singles, results: Promise.allSettled(taken) }
+}
+
+test('an event of a backlog whose wait is ended goes into a new packet, and the others are handled', async () => {
+  const { intake, handled, packed, singles, finish, results } = await aBacklogPacket()
+  intake.stop()
+  finish()
+  expect((await results).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled'])
+  expect([handled.length, packed]).toEqual([1, singles.slice(1)])
+})
+
+test.each<[string, Error, number]>([
+  [
+    'an event that fails while something is away lets no other of its packet begin',
+    new Unavailable('redis', 'away'),
+    1,
+  ],
+  ['an event that meets a bug holds up no other of its packet', new TypeError('a bug'), 3],
+])('%s', async (_name, error, begun) => {
+  const { handled, packed, fail, finish, results } = await aBacklogPacket()
+  fail(error)
+  for (let n = 0; n < 2; n++) {
+    await new Promise(setImmediate)
+    finish()
+  }
+  const statuses = ['rejected', ...Array<string>(2).fill(begun === 1 ? 'rejected' : 'fulfilled')]
+  expect((await results).map(({ status }) => status)).toEqual(statuses)
+  expect([handled.length, packed]).toEqual([begun, []])
 })

@@ -1,4 +1,4 @@
-import { type Delivery, type PlatformEvent, parseEvent, type Tenant } from '@switchhook/contracts'
+import { type Delivery, type PlatformEvent, parseEvent, type Tenant, Unavailable } from '@switchhook/contracts'
 import {
   type Broker,
   backlogQueue,
@@ -8,8 +8,7 @@ import {
   UNPACKED_HEADER,
 } from '@switchhook/messaging'
 import type { FirstAttempts } from '../events/first-attempts.ts'
-import { parseEventMessage } from '../events/handle-event.ts'
-import type { HandleFromQueue } from '../events/trace-events.ts'
+import { type HandleFromQueue, parseEventMessage } from '../events/handle-event.ts'
 import type { FairSemaphore } from './fair-semaphore.ts'
 import type { TenantShares } from './tenant-shares.ts'
 
@@ -60,46 +59,76 @@ interface IntakeDeps {
 
 export type Intake = ReturnType<typeof createIntake>
 
-/** Decides whether an event is handled directly or stored in its tenant's backlog, and which deliveries give way to others. */
+/** `deferred`: its wait was ended, and it has to go to a backlog. */
+type Result = 'handled' | 'deferred'
+
+/**
+ * Decides whether an event is handled directly or stored in its tenant's backlog, and which deliveries give way to others.
+ *
+ * ```
+ * fanout.events ──┬─ its tenant is within its share ──→ waits ──→ handled
+ *                 │                                       │ its tenant is deferred meanwhile
+ *                 └─ its tenant is deferred ──────────────┴──→ packed ──→ fanout.backlog.N
+ *
+ * fanout.backlog.N ──→ waits ──→ handled; its deliveries are yielding
+ *        ↑               │ for five minutes, or until fan-out stops
+ *        └──── packed ───┘
+ * ```
+ */
 export function createIntake(deps: IntakeDeps) {
   const { shares, direct, fromBacklogs, handle, firstAttempts, yielding, broker, areDeliveriesLate, deferred } = deps
-  const packer = createPacker<SingleEvent>({ ...BACKLOG_PACKET, publish: broker.publishEventPacket })
+  const packer = createPacker<SingleEvent>({
+    ...BACKLOG_PACKET,
+    publish: (events, n) => {
+      const stored = broker.publishEventPacket(events, n)
+      return events.map(() => stored)
+    },
+  })
 
   function publish(delivery: Delivery): Promise<void> {
     shares.charge(delivery.tenant, 1)
     return (shares.givesWay(delivery.tenant) ? yielding : firstAttempts).publish(delivery)
   }
 
-  /** Resolves to false if the wait to begin was ended. */
-  async function handleDirectly({ event, queue }: ReceivedEvent, line: Line): Promise<boolean> {
-    if (!(await direct.acquire(line))) return false
+  async function handleDirectly({ event, queue }: ReceivedEvent, line: Line): Promise<Result> {
+    if (!(await direct.acquire(line))) return 'deferred'
     try {
       direct.charge(event.tenant, await handle(event, publish, queue))
-      return true
+      return 'handled'
     } finally {
       direct.release()
     }
   }
 
-  async function pack({ event, content }: ReceivedEvent, n: number): Promise<true> {
+  async function pack({ event, content }: ReceivedEvent, n: number): Promise<void> {
     // Events that stay unacknowledged for long keep RabbitMQ from taking one acknowledgement for many.
     direct.endWaitsOf(event.tenant)
     await packer.add({ ...event, content }, content.length, n)
     deferred()
-    return true
   }
 
   async function take(received: ReceivedEvent): Promise<void> {
     const { tenant } = received.event
     if (received.isUnpacked) {
-      if (await handleDirectly(received, UNPACKED)) return
+      if ((await handleDirectly(received, UNPACKED)) === 'handled') return
       throw new Error('an event that left its packet was not handled')
     }
-    // The wait is ended when the tenant is deferred. The next route then leads to its backlog.
-    for (let isTaken = false; !isTaken; ) {
+    for (;;) {
       const { backlog: n, end } = shares.route(tenant, areDeliveriesLate())
-      isTaken = await (n === undefined ? handleDirectly(received, tenant) : pack(received, n)).finally(end)
+      try {
+        if (n !== undefined) return await pack(received, n)
+        if ((await handleDirectly(received, tenant)) === 'handled') return
+      } finally {
+        end()
+      }
     }
+  }
+
+  async function handleFromBacklog(single: SingleEvent, n: number): Promise<void> {
+    const event = parsePacked(single)
+    const deliveries = await handle(event, yielding.publish, backlogQueue(n))
+    shares.charge(event.tenant, deliveries)
+    fromBacklogs.charge(n, deliveries)
   }
 
   return {
@@ -108,20 +137,24 @@ export function createIntake(deps: IntakeDeps) {
     /** Takes an event of a packet that the api has published. */
     takeMember: (single: SingleEvent, queue: string): Promise<void> =>
       take({ queue, event: parsePacked(single), content: single.content, isUnpacked: false }),
-    /** How the members of packets of backlog `n` are handled. */
-    ofBacklog: (n: number) => ({
-      async handle(single: SingleEvent): Promise<void> {
-        const event = parsePacked(single)
-        const deliveries = await handle(event, yielding.publish, backlogQueue(n))
-        shares.charge(event.tenant, deliveries)
-        fromBacklogs.charge(n, deliveries)
-      },
-      limit: {
-        acquire: () => fromBacklogs.acquire(n),
-        release: () => fromBacklogs.release(),
-        putBack: (events: readonly SingleEvent[]) => broker.publishEventPacket(events, n),
-      },
-    }),
+    /** Returns the function that takes the events of one packet of backlog `n`: each is handled, or packed again. */
+    openBacklogPacket(n: number): (single: SingleEvent) => Promise<void> {
+      /** Then no other event of the packet begins: all of them need what is away. */
+      let failure: Unavailable | undefined
+      return async (single) => {
+        if (!(await fromBacklogs.acquire(n))) return await packer.add(single, single.content.length, n)
+        try {
+          if (failure !== undefined) throw failure
+          await handleFromBacklog(single, n)
+        } catch (error) {
+          // Before the release lets the next event begin, which may be one of this packet.
+          if (error instanceof Unavailable) failure = error
+          throw error
+        } finally {
+          fromBacklogs.release()
+        }
+      }
+    },
     /** Ends the waits of events from backlogs, and all later ones. */
     stop: (): void => fromBacklogs.stop(),
   }
