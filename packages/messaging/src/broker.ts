@@ -25,8 +25,7 @@ import {
 } from './publishing/messages.ts'
 import { createPublishEvent } from './publishing/publish-event.ts'
 import { createPublisher, type PublisherOptions } from './publishing/publisher.ts'
-import { assertTopology } from './topology/assert-topology.ts'
-import { requireFormedCluster } from './topology/formed-cluster.ts'
+import { assertTopology, requireFormedCluster } from './topology/assert-topology.ts'
 import { createQueueDepths } from './topology/queue-depths.ts'
 import {
   backlogQueue,

@@ -25,7 +25,7 @@ export {
   type StorageLimits,
 } from './deliveries/tenant-sizes.ts'
 export { type HeldEntry, type Lease, type LeasedDelivery, leaseTimes, type Report } from './held/held-leases.ts'
-export { createHeldStore, type HeldCount, type HeldStore } from './held/held-store.ts'
+export { createConfirmedHeldStore, createHeldStore, type HeldCount, type HeldStore } from './held/held-store.ts'
 export { createOutcomeStore, type OutcomeStore } from './held/outcome-store.ts'
 export { createPullerStore, type Pulled, type PullerStore } from './held/puller-store.ts'
 export * from './history/delivery-counts.ts'

@@ -3,6 +3,7 @@ import { openBacking, type Running, type Service } from '@switchhook/service'
 import {
   createBreakerStore,
   createCheckStore,
+  createConfirmedHeldStore,
   createDeliveryArchive,
   createDeliveryStore,
   createLimitNotices,
@@ -18,15 +19,13 @@ import { boundsOf } from './bounds.ts'
 import { consumeChecks, createCheckReceiver } from './checks/check-receiver.ts'
 import { maxAttemptMs, retentionOf, storageLimitsOf, type WorkerConfig } from './config.ts'
 import { startConsuming } from './consume.ts'
-import { createAdmit } from './endpoint/admit.ts'
+import { createAdmit, createReadEndpoint } from './endpoint/admit.ts'
 import { createBreaker } from './endpoint/breaker.ts'
 import { createIsolation } from './endpoint/isolation.ts'
-import { createReadEndpoint } from './endpoint/read-endpoint.ts'
-import { createConfirmedHeldStore } from './held/confirmed-held-store.ts'
 import { createHeldLimit } from './held/held-limit.ts'
 import { consumeOutcomes, createRecordOutcomes } from './held/record-outcomes.ts'
 import { startVisits } from './held/start-visits.ts'
-import { createEndpointClient } from './http/endpoint-client.ts'
+import { createEndpointClient } from './http/post.ts'
 import { createPostLimits } from './limits/post-limits.ts'
 import { createNotices } from './notices/notices.ts'
 import { createPipeline } from './pipeline/pipeline.ts'

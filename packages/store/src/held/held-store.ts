@@ -2,6 +2,7 @@ import type { Delivery, DeliveryId, SubscriptionId } from '@switchhook/contracts
 import { isSettledBy, parseLedger } from '../deliveries/delivery-record.ts'
 import { type HeldMessage, parseHeldMessage } from '../deliveries/held-message.ts'
 import { createHeldVisits } from '../deliveries/held-visits.ts'
+import type { Installation } from '../installation/installation.ts'
 import {
   type Endpoint,
   heldExtrasKey,
@@ -145,6 +146,20 @@ export function createHeldStore(redis: Redis) {
     /** Has a worker visit the subscription immediately. Call it when one that holds deliveries was changed or deleted. */
     visitSoon: (endpoint: Endpoint): Promise<void> => visits.askFor(endpoint, 0),
   }
+}
+
+/**
+ * For workers: `read` finds no message only in the right Redis. Otherwise an outcome would count as recorded, or an entry as
+ * settled.
+ */
+export function createConfirmedHeldStore(
+  redis: Redis,
+  { confirmAbsence }: Pick<Installation, 'confirmAbsence'>,
+): HeldStore {
+  const held = createHeldStore(redis)
+  const isAbsence = (found: PromiseSettledResult<Awaited<ReturnType<HeldStore['read']>>>): boolean =>
+    found.status === 'fulfilled' && found.value.includes(undefined)
+  return { ...held, read: confirmAbsence(held.read, isAbsence) }
 }
 
 /**

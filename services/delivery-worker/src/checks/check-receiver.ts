@@ -13,7 +13,7 @@ import { type Consumer, Queue } from '@switchhook/messaging'
 import type { Consume } from '@switchhook/service'
 import type { CheckStore, SubscriptionStore } from '@switchhook/store'
 import type { Clocks } from '../clocks.ts'
-import type { EndpointClient } from '../http/endpoint-client.ts'
+import type { EndpointClient } from '../http/post.ts'
 import type { PostLimits } from '../limits/post-limits.ts'
 import { resultOf } from '../policy/classify.ts'
 

@@ -10,7 +10,7 @@ import {
   type Tenant,
   wantsFirstAttempt,
 } from '@switchhook/contracts'
-import type { EndpointHealth, RemovedSubscription } from '@switchhook/store'
+import type { BreakerStore, Endpoint, EndpointHealth, Installation, RemovedSubscription } from '@switchhook/store'
 import { LRUCache } from 'lru-cache'
 import type { Clocks } from '../clocks.ts'
 import { RECEIVED_VISIT_MS, type Withheld } from '../policy/decide.ts'
@@ -124,6 +124,22 @@ export interface EndpointState {
   /** As in `BreakerStore.readEndpoint`. */
   readonly rejected?: string | undefined
 }
+
+type Found = Awaited<ReturnType<BreakerStore['readEndpoint']>>
+
+interface ReadEndpointDeps {
+  readonly breakers: Pick<BreakerStore, 'readEndpoint'>
+  readonly installation: Pick<Installation, 'confirmAbsence'>
+  /** Called with each read. */
+  readonly seen: (endpoint: Endpoint, found: Found) => Found
+}
+
+/** Reads an endpoint. A subscription is absent only if this Redis holds the installation. */
+export const createReadEndpoint = ({ breakers, installation, seen }: ReadEndpointDeps) =>
+  installation.confirmAbsence(
+    async (endpoint: Endpoint) => seen(endpoint, await breakers.readEndpoint(endpoint)),
+    (found) => found.status === 'fulfilled' && found.value.subscription === undefined,
+  )
 
 interface EndpointRead extends EndpointState {
   /** Monotonic, in ms. */
