@@ -53,7 +53,7 @@ test('a full Redis still drains the outbox: a relay claims, sends and removes ev
   const claimed = await outbox.claim(10)
   expect(claimed.map(({ event }) => event.eventId)).toEqual(events.slice(1).map(({ eventId }) => eventId))
   await outbox.sent(claimed)
-  expect(await outbox.backlog()).toBe(0)
+  expect(await outbox.depth()).toBe(0)
 })
 
 test('a full Redis drains an outbox that no relay has read before', async () => {
@@ -64,7 +64,7 @@ test('a full Redis drains an outbox that no relay has read before', async () => 
   const claimed = await outbox.claim(10)
   expect(claimed.map(({ event: { eventId } }) => eventId)).toEqual([event.eventId])
   await outbox.sent(claimed)
-  expect(await outbox.backlog()).toBe(0)
+  expect(await outbox.depth()).toBe(0)
 })
 
 test('a full Redis still removes timers that were handled', async () => {

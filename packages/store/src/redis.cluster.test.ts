@@ -223,7 +223,7 @@ describe('a cluster of three primaries with a replica each', () => {
     expect(new Set(entries.map(({ event }) => event.tenant))).toEqual(new Set(TENANTS))
     expect(entries).toHaveLength(TENANTS.length)
     await outbox.sent(entries)
-    expect(await outbox.backlog()).toBe(0)
+    expect(await outbox.depth()).toBe(0)
     const timers = createTimerStore(redis)
     const due = await timers.claimDue(100, 1_000)
     expect(due).toHaveLength(TENANTS.length)

@@ -22,7 +22,7 @@ function aWorker({ limit = 100, ...change }: Partial<PacketsDeps> & { readonly l
       new Promise((resolve, reject) => {
         attempts.push({ due, end: (error) => (error === undefined ? resolve() : reject(error)) })
       }),
-    publishAlone: async (member) => void alone.push(member),
+    publishUnpacked: async (member) => void alone.push(member),
     log: { error: () => {}, warn: () => {} },
     ...change,
   })
@@ -129,8 +129,8 @@ describe('a worker that stops', () => {
   })
 
   test('returns the packet if a member cannot be published alone', async () => {
-    const publishAlone = (): Promise<void> => Promise.reject(new Unavailable('rabbitmq', 'no confirm'))
-    const { receive, attempts, begun, stop } = aWorker({ publishAlone })
+    const publishUnpacked = (): Promise<void> => Promise.reject(new Unavailable('rabbitmq', 'no confirm'))
+    const { receive, attempts, begun, stop } = aWorker({ publishUnpacked })
     const handled = receive([aDelivery(), aDelivery()].map(memberOf))
     await begun(2)
     stop()

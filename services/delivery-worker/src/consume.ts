@@ -19,9 +19,9 @@ import type { Bounds } from './bounds.ts'
 import type { Clocks } from './clocks.ts'
 import type { Isolation } from './endpoint/isolation.ts'
 import { createStartLimit, type StartLimit } from './endpoint/start-limit.ts'
+import type { Handle } from './observers/delivery-spans.ts'
+import type { Observers } from './observers/start-observers.ts'
 import type { Pipeline } from './pipeline/pipeline.ts'
-import type { Handle } from './reporting/delivery-spans.ts'
-import type { Reporting } from './reporting/start-reporting.ts'
 
 interface ConsumeDeps {
   readonly bounds: Pick<Bounds, 'prefetch' | 'starting'>
@@ -30,7 +30,7 @@ interface ConsumeDeps {
   readonly clocks: Clocks
   readonly isolation: Pick<Isolation, 'stop'>
   readonly deliver: Pipeline['deliver']
-  readonly traced: Reporting['traced']
+  readonly traced: Observers['traced']
   readonly log: Logger
   /** Shards of the due queues. */
   readonly shards: number
@@ -60,11 +60,11 @@ export async function startConsuming(deps: ConsumeDeps): Promise<Pick<Consumer, 
     })
   const consumePackets = (queue: string, concurrency: number, { handle }: ReturnType<typeof createPackets>) =>
     consume({ queue, concurrency, parse: openDeliveryPacket, handle })
-  const packetsFrom = (queue: string, start: StartLimit['start'], queueAlone?: string) =>
+  const packetsFrom = (queue: string, start: StartLimit['start'], unpackedTo?: string) =>
     createPackets({
       start,
       handle: traced(queue, fromDue),
-      publishAlone: (member) => broker.publishUnpackedDelivery(member, queueAlone),
+      publishUnpacked: (member) => broker.publishUnpackedDelivery(member, unpackedTo),
       log,
     })
   const packets = packetsFrom(Queue.deliveryPackets, limit.start)
@@ -91,7 +91,7 @@ export interface PacketsDeps {
   readonly start: StartLimit['start']
   readonly handle: (due: Delivery) => Promise<void>
   /** Resolves once the member is due as a message of its own. */
-  readonly publishAlone: (member: PackedDelivery) => Promise<void>
+  readonly publishUnpacked: (member: PackedDelivery) => Promise<void>
   readonly log: Pick<Logger, 'error' | 'warn'>
 }
 
@@ -99,7 +99,7 @@ export interface PacketsDeps {
  * Each member goes through the pipeline on its own. The packet is acknowledged when the last one has ended. If the worker dies
  * before, the broker returns the packet, and the ledger drops the members that were settled.
  */
-export function createPackets({ start, handle, publishAlone, log }: PacketsDeps) {
+export function createPackets({ start, handle, publishUnpacked, log }: PacketsDeps) {
   const finished = createFinishedMembers<PackedDelivery>()
   let isStopping = false
 
@@ -117,10 +117,10 @@ export function createPackets({ start, handle, publishAlone, log }: PacketsDeps)
         } catch (error) {
           if (!isStopping || !hasStarted || !(error instanceof Unavailable)) throw error
           // With its packet it would reach another worker only after the POSTs of the other members.
-          await publishAlone(member)
+          await publishUnpacked(member)
         }
       }
-      await handleMembers(packet, { finished, handle: handleMember, publishAlone, log })
+      await handleMembers(packet, { finished, handle: handleMember, publishUnpacked, log })
     },
     /** Call it before the waits of members end: those of a packet that has started are published alone for other workers. */
     stop: (): void => {

@@ -28,10 +28,10 @@ import { startVisits } from './held/start-visits.ts'
 import { createEndpointClient } from './http/post.ts'
 import { createPostLimits } from './limits/post-limits.ts'
 import { createNotices } from './notices/notices.ts'
+import { startObservers } from './observers/start-observers.ts'
 import { createPipeline } from './pipeline/pipeline.ts'
 import { createRecoverRejected } from './pipeline/recover-rejected.ts'
 import { waitsOf } from './policy/decide.ts'
-import { startReporting } from './reporting/start-reporting.ts'
 
 /** Starts the parts of the worker in the order of their dependencies. Resolves once it consumes. */
 export async function startWorker(service: Service<WorkerConfig>): Promise<Running> {
@@ -52,10 +52,10 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   const clocks = { redisNow, nowMs: () => performance.now() }
   const bounds = boundsOf(config, shards)
   const client = createEndpointClient({ config, maxSockets: bounds.posts, log, ...clocks })
-  const reporting = startReporting(service, redis)
-  const { traced, observer } = reporting
+  const observers = startObservers(service, redis)
+  const { traced, observer } = observers
   const subscriptions = createSubscriptionStore(redis, installation.verify)
-  const storageLimits = { ...storageLimitsOf(config), released: reporting.parkedReleased }
+  const storageLimits = { ...storageLimitsOf(config), released: observers.parkedReleased }
   const retention = { ...retentionOf(config), scheduleOf }
   const deliveries = createDeliveryStore(redis, retention, storageLimits, installation.verify)
   const archive = createDeliveryArchive(redis)
@@ -66,18 +66,18 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     parkedLimitNotices: createLimitNotices(redis, 'parked'),
     heldLimitNotices: createLimitNotices(redis, 'held'),
     archive,
-    published: reporting.meter.noticePublished,
+    published: observers.meter.noticePublished,
     log,
   })
   const breakers = createBreakerStore(redis, { failures: config.BREAKER_FAILURES, cooldownMs: schedule.cooldownMs })
   const breaker = createBreaker({
     store: breakers,
     maxAttemptMs: maxAttemptMs(config),
-    opened: reporting.coolDownBegan,
+    opened: observers.coolDownBegan,
     notices,
     scheduleOf,
   })
-  const readEndpoint = createReadEndpoint({ breakers, installation, seen: reporting.endpointSeen })
+  const readEndpoint = createReadEndpoint({ breakers, installation, seen: observers.endpointSeen })
   const admit = createAdmit({
     readEndpoint,
     isFailing: breaker.isFailing,
@@ -89,7 +89,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     turns: bounds.turns,
     mostHanging: bounds.mostHanging,
     publishToLane: broker.publishToLane,
-    movedToLane: reporting.meter.movedToLane,
+    movedToLane: observers.meter.movedToLane,
     nowMs: clocks.nowMs,
   })
   const held = createConfirmedHeldStore(redis, installation)
@@ -136,7 +136,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
 
   // Stopped in the reverse order.
   shutdown.defer('connections', () => client.close())
-  shutdown.defer('reporting', reporting.stop)
+  shutdown.defer('reporting', observers.stop)
   shutdown.defer('limits', () => postLimits.ended())
   shutdown.defer('held deliveries', visits.stop)
   const consumers = await Promise.all([

@@ -34,7 +34,11 @@ const ACK_DELAY_MS = 100
 export async function startConsuming(deps: ConsumeDeps): Promise<Pick<Consumer, 'drain'>> {
   const { bounds, broker, consume, intake, shards, log } = deps
   const { events, packets, backlog } = bounds.prefetch
-  const ofPackets = { finished: createFinishedMembers<SingleEvent>(), publishAlone: broker.publishUnpackedEvent, log }
+  const membersDeps = {
+    finished: createFinishedMembers<SingleEvent>(),
+    publishUnpacked: broker.publishUnpackedEvent,
+    log,
+  }
   const consumers = await Promise.all([
     ...eventQueues(shards).map((queue) =>
       consume({
@@ -50,7 +54,8 @@ export async function startConsuming(deps: ConsumeDeps): Promise<Pick<Consumer, 
         queue,
         concurrency: packets,
         parse: openEventPacket,
-        handle: (packet) => handleMembers(packet, { ...ofPackets, handle: (event) => intake.takeMember(event, queue) }),
+        handle: (packet) =>
+          handleMembers(packet, { ...membersDeps, handle: (event) => intake.takeMember(event, queue) }),
         ackDelayMs: ACK_DELAY_MS,
       }),
     ),
@@ -59,7 +64,7 @@ export async function startConsuming(deps: ConsumeDeps): Promise<Pick<Consumer, 
         queue,
         concurrency: backlog,
         parse: openEventPacket,
-        handle: (packet) => handleMembers(packet, { ...ofPackets, handle: intake.openBacklogPacket(n) }),
+        handle: (packet) => handleMembers(packet, { ...membersDeps, handle: intake.openBacklogPacket(n) }),
       }),
     ),
   ])

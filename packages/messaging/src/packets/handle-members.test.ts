@@ -14,7 +14,7 @@ function record(change: Partial<MembersDeps<number>> = {}) {
   const deps: MembersDeps<number> = {
     finished: createFinishedMembers(),
     handle: async (member) => void handled.push(member),
-    publishAlone: async (member) => void alone.push(member),
+    publishUnpacked: async (member) => void alone.push(member),
     log: { error: (message) => logged.push(message), warn: (message) => logged.push(message) },
     ...change,
   }
@@ -39,7 +39,7 @@ test('a member that fails is published alone, and the other 99 are handled', asy
 
 test.each<[string, Partial<MembersDeps<number>>]>([
   ['a dependency is away', { handle: away }],
-  ['a failed member cannot be published', { handle: bug, publishAlone: away }],
+  ['a failed member cannot be published', { handle: bug, publishUnpacked: away }],
 ])('if %s, the packet is rejected with Unavailable', async (_case, change) => {
   await expect(record(change).handle(aPacket())).rejects.toThrow(Unavailable)
 })
@@ -54,7 +54,7 @@ test('if taking a packet apart fails, only the members that were not published a
   const published: number[] = []
   let isAway = true
   const { handle } = record({
-    publishAlone: async (member) => {
+    publishUnpacked: async (member) => {
       if (isAway && published.length === 50) await away()
       published.push(member)
     },

@@ -12,7 +12,7 @@ export interface MembersDeps<Member> {
   /** Resolved: the packet need not wait for the member any longer. */
   readonly handle: (member: Member) => Promise<void>
   /** Resolves once the member is stored as a message of its own. */
-  readonly publishAlone: (member: Member) => Promise<void>
+  readonly publishUnpacked: (member: Member) => Promise<void>
   readonly log: Pick<Logger, 'error' | 'warn'>
 }
 
@@ -26,20 +26,20 @@ export const createFinishedMembers = <Member>(): FinishedParts<Member> => create
  */
 export async function handleMembers<Member>(
   { id, members, returns }: Packet<Member>,
-  { finished, handle, publishAlone, log }: MembersDeps<Member>,
+  { finished, handle, publishUnpacked, log }: MembersDeps<Member>,
 ): Promise<void> {
   const all = finished.left(id, members)
   const isTakenApart = returns >= RETURNS_TO_TAKE_APART
   if (isTakenApart) log.warn('a packet was returned too often; publishing its members alone', { returns })
 
   async function handleOne(member: Member): Promise<void> {
-    if (isTakenApart) return await publishAlone(member)
+    if (isTakenApart) return await publishUnpacked(member)
     try {
       await handle(member)
     } catch (error) {
       if (error instanceof Unavailable) throw error
       log.error('a member of a packet failed; publishing it alone', { error })
-      await publishAlone(member)
+      await publishUnpacked(member)
     }
   }
 

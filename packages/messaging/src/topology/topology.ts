@@ -189,7 +189,7 @@ export function serviceTopology(
   const events = eventQueues(eventShards).map((queue, shard) => ({ exchange: fanoutExchange(shard), queue }))
   // The targets of dead letters first: their bindings have this order, too, and a message must never wait in a queue whose
   // dead-letter target is not bound yet.
-  const ofDeliveryExchange: Topology['queues'] = {
+  const deliveryQueues: Topology['queues'] = {
     [Queue.quarantine]: { ...idle, 'x-overflow': 'reject-publish' },
     ...all(workQueues, work),
     ...Object.fromEntries(
@@ -205,9 +205,9 @@ export function serviceTopology(
       [INTAKE_EXCHANGE]: 'headers',
     },
     alternates: { [INTAKE_EXCHANGE]: FANOUT_EXCHANGE },
-    queues: { ...ofDeliveryExchange, ...all(eventQueues(eventShards), work) },
+    queues: { ...deliveryQueues, ...all(eventQueues(eventShards), work) },
     bindings: [
-      ...Object.keys(ofDeliveryExchange).map((name) => ({ from: DELIVERY_EXCHANGE, key: name, to: name })),
+      ...Object.keys(deliveryQueues).map((name) => ({ from: DELIVERY_EXCHANGE, key: name, to: name })),
       ...events.map(({ exchange, queue }) => ({ from: exchange, key: '#', to: queue })),
     ],
     exchangeBindings: [

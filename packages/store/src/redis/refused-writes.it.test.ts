@@ -46,7 +46,7 @@ describeWithOwnRedis('a Redis over its memory limit', () => {
     await expect(commit).rejects.toMatchObject({ name: 'Unavailable', fate: 'not-executed' })
     await limit(0)
     expect(await store.read('acme', ['call:1', 'agent:a'])).toEqual([{ version: 1, value: 'before' }, { version: 0 }])
-    expect(await createOutbox(redis).backlog()).toBe(0)
+    expect(await createOutbox(redis).depth()).toBe(0)
   })
 
   test('does not refuse a script that has begun to write', async () => {

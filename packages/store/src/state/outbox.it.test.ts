@@ -34,7 +34,7 @@ async function silence(tenant: string, idleMs: number): Promise<void> {
 test('an empty outbox has nothing to claim', async () => {
   const outbox = createOutbox(redis)
   expect(await outbox.claim(10)).toEqual([])
-  expect(await outbox.backlog()).toBe(0)
+  expect(await outbox.depth()).toBe(0)
 })
 
 test('the events of all tenants are claimed, each once and never more than requested', async () => {
@@ -47,7 +47,7 @@ test('the events of all tenants are claimed, each once and never more than reque
     await outbox.sent(batch)
   }
   expect(idsOf(claimed)).toEqual(idsOf(events))
-  expect(await outbox.backlog()).toBe(0)
+  expect(await outbox.depth()).toBe(0)
 })
 
 test('a claim that is smaller than the number of tenants starves none of them', async () => {
@@ -64,13 +64,13 @@ test('a claim that is smaller than the number of tenants starves none of them', 
   expect(new Set(served)).toEqual(new Set(tenants))
 })
 
-test('the backlog includes events that are claimed but not sent', async () => {
+test('the depth includes events that are claimed but not sent', async () => {
   await commit('acme', 3)
   const outbox = createOutbox(redis)
   const [first] = await outbox.claim(2)
-  expect(await outbox.backlog()).toBe(3)
+  expect(await outbox.depth()).toBe(3)
   await outbox.sent(first ? [first] : [])
-  expect(await outbox.backlog()).toBe(2)
+  expect(await outbox.depth()).toBe(2)
 })
 
 test('the oldest event is found in any partition', async () => {
@@ -128,7 +128,7 @@ test('two relays may mark the same entries as sent', async () => {
   const [one, two] = [createOutbox(redis), createOutbox(other)]
   const claimed = await one.claim(10)
   await Promise.all([one.sent(claimed), two.sent(claimed)])
-  expect(await one.backlog()).toBe(0)
+  expect(await one.depth()).toBe(0)
   expect(await one.claim(10)).toEqual([])
   expect(await two.claim(10)).toEqual([])
 })
@@ -163,7 +163,7 @@ test('scripts that Redis has forgotten are loaded again', async () => {
   expect(claimed).toHaveLength(300)
   await redis[execute]((commands) => commands.script('FLUSH'))
   await outbox.sent(claimed)
-  expect(await outbox.backlog()).toBe(0)
+  expect(await outbox.depth()).toBe(0)
   expect(idsOf(claimed)).toEqual(expect.arrayContaining(idsOf(events)))
 })
 
@@ -173,7 +173,7 @@ test('one call marks thousands of entries as sent', async () => {
   const claimed = await outbox.claim(5_000)
   expect(claimed).toHaveLength(5_000)
   await outbox.sent(claimed)
-  expect(await outbox.backlog()).toBe(0)
+  expect(await outbox.depth()).toBe(0)
 })
 
 /** Commits events that a relay claims; resolves to the entries that it got. */
@@ -206,7 +206,7 @@ describe('events that a commit claims', () => {
     expect(await own.claim(10)).toEqual([])
     expect(await others.claim(10)).toEqual([])
     await own.sent(claimed)
-    expect(await own.backlog()).toBe(0)
+    expect(await own.depth()).toBe(0)
   })
 
   test('carry the revision of the subscriptions, and none if there is none: that Redis may have lost its data', async () => {

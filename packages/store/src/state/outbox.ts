@@ -73,7 +73,7 @@ export function createOutbox(redis: Redis) {
       )
     },
     /** Number of events that are not marked as sent. */
-    async backlog(): Promise<number> {
+    async depth(): Promise<number> {
       return (await lengths()).reduce((sum, length) => sum + length, 0)
     },
     /** Age of the oldest of them in ms; 0 if there is none. */

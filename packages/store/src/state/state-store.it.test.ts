@@ -65,7 +65,7 @@ test('one record with another version fails the whole commit: no record, event o
   })
   expect(result).toBe('conflict')
   expect(await store.read('acme', ['call:1', 'agent:a'])).toEqual([ABSENT, { version: 1, value: 'as it was' }])
-  expect(await createOutbox(redis).backlog()).toBe(0)
+  expect(await createOutbox(redis).depth()).toBe(0)
   expect(await createTimerStore(redis).claimDue(10, 1_000)).toEqual([])
 })
 
@@ -79,7 +79,7 @@ test('exactly one of many commits that expect the same version succeeds, from tw
   )
   const results = await Promise.all(attempts)
   expect(results.filter((result) => result === 'committed')).toHaveLength(1)
-  expect(await createOutbox(redis).backlog()).toBe(1)
+  expect(await createOutbox(redis).depth()).toBe(1)
 })
 
 test('records of different tenants with the same name are independent', async () => {

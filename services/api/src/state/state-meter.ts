@@ -64,7 +64,7 @@ export function countTimers(metrics: Metrics, owners: TimerOwners): TimerOwners 
 /** Every replica reads the same values from Redis, so a query takes their maximum. During an outage they are left out. */
 export function showGauges(metrics: Metrics, outbox: Outbox, timers: TimerStore, redis: Redis): void {
   metrics.gauge('switchhook_outbox_events', 'Events in the outbox that no broker has confirmed yet.', () =>
-    outbox.backlog(),
+    outbox.depth(),
   )
   metrics.gauge(
     'switchhook_outbox_oldest_age_seconds',

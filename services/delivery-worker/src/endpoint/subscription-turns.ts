@@ -66,7 +66,7 @@ interface SubscriptionTurnsDeps {
   readonly beyondLeast: Parameters<typeof turnsWithin>[2]
 }
 
-/** The share of the turns that only first attempts may take, so that a backlog of retries never starves them. */
+/** The share of the turns that only first attempts may take, so that retries never starve them. */
 const RESERVED_SHARE = 0.2
 
 const isRetry = ({ attempt }: Delivery): boolean => attempt > 0

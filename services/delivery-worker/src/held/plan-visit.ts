@@ -6,7 +6,7 @@ import { type EndpointState, nextVisitMs } from '../endpoint/admit.ts'
 export type VisitPlan = ReturnType<typeof planVisit>
 
 /** How often a worker visits while there is something to do. */
-export const TICK_MS = 1_000
+export const NEXT_VISIT_MS = 1_000
 
 /** Pure. @param next of the entries of the subscription, with the time by which they and the cool-down are measured */
 export function planVisit(
@@ -16,7 +16,7 @@ export function planVisit(
   if (dueAtMs === null && lapsesAtMs === null) return { kind: 'end', nextInMs: null } as const
   // Or a worker has not parked what it has claimed.
   if (lapsesAtMs !== null && lapsesAtMs <= nowMs) return { kind: 'end-leases', nextInMs: 0 } as const
-  const inMs = (atMs: number): number => Math.max(TICK_MS, atMs - nowMs)
+  const inMs = (atMs: number): number => Math.max(NEXT_VISIT_MS, atMs - nowMs)
   const isHolding = subscription !== undefined && holdsDeliveries(subscription, nowMs)
   const restMs = isHolding ? nextVisitMs(subscription, nowMs) : inMs(dueAtMs ?? lapsesAtMs ?? 0)
   const nextInMs = Math.min(restMs, inMs(lapsesAtMs ?? Number.POSITIVE_INFINITY))

@@ -2,14 +2,14 @@ import type { SubscriptionId } from '@switchhook/contracts'
 import type { HeldStore } from '@switchhook/store'
 import { LRUCache } from 'lru-cache'
 import { SENT_AT_ONCE, type SendHeldDeps, sendHeld } from '../limits/send-held.ts'
-import { TICK_MS, type VisitPlan } from './plan-visit.ts'
+import { NEXT_VISIT_MS, type VisitPlan } from './plan-visit.ts'
 
 export interface SendAllDeps extends SendHeldDeps {
   readonly held: SendHeldDeps['held'] & Pick<HeldStore, 'due'>
   readonly redisNow: () => number
 }
 
-/** How many more deliveries the visits of one tick may publish, all together, to the queue of yielding ones and to the due queues. */
+/** How many more deliveries the visits of one round may publish, all together, to the queue of yielding ones and to the due queues. */
 export interface PublishBudget {
   yielding: number
   due: number
@@ -44,10 +44,10 @@ export function createSendAll(deps: SendAllDeps) {
       { isProbing, nextInMs }: Extract<VisitPlan, { kind: 'send-all' }>,
       budget: PublishBudget,
     ): Promise<number> {
-      if (budget.yielding <= 0) return TICK_MS
+      if (budget.yielding <= 0) return NEXT_VISIT_MS
       const part = parts.get(id) ?? FIRST_PART
       const most = Math.min(isProbing ? 1 : part, budget.yielding)
-      // Taken before the read, because other visits of this tick share the budget.
+      // Taken before the read, because other visits of this round share the budget.
       budget.yielding -= most
       const entries = await held.due(id, { most })
       budget.yielding += most - entries.length
@@ -59,7 +59,7 @@ export function createSendAll(deps: SendAllDeps) {
         return nextInMs
       }
       parts.set(id, isProbing ? FIRST_PART : Math.min(2 * part, MAX_PART))
-      return TICK_MS
+      return NEXT_VISIT_MS
     },
   }
 }

@@ -4,7 +4,7 @@ import type { EndpointState } from '../endpoint/admit.ts'
 import type { PostLimits } from '../limits/post-limits.ts'
 import { SENT_AT_ONCE } from '../limits/send-held.ts'
 import { createEndLeases, type EndLeasesDeps } from './end-leases.ts'
-import { planVisit, TICK_MS, type VisitPlan } from './plan-visit.ts'
+import { NEXT_VISIT_MS, planVisit, type VisitPlan } from './plan-visit.ts'
 import { createSendAll, type PublishBudget, type SendAllDeps } from './send-all.ts'
 import { createWithdrawHeld } from './withdraw-held.ts'
 
@@ -22,7 +22,7 @@ export interface HeldVisitsDeps extends SendAllDeps, EndLeasesDeps {
 
 /** How long a visit is claimed: longer than any takes. */
 const CLAIM_MS = 30_000
-const FAILED_TICK_MS = 5_000
+const FAILED_VISIT_MS = 5_000
 /** Of one partition of tenants. */
 const VISITS_AT_ONCE = 50
 /** So many may wait as yielding, and as many where they are due: workers send due ones before their reservations end (permit-store.ts). */
@@ -30,7 +30,7 @@ const DEEP = 5_000
 /** Beyond the rounding of timers and of Redis' clock. */
 const MOMENT_MS = 5
 /** The shortest time between two visits to a subscription with limits. */
-const LIMITED_TICK_MS = 100
+const MIN_VISIT_MS = 100
 
 /**
  * Visits the held deliveries of each subscription from time to time: ends leases, and publishes what is no longer held. Two
@@ -65,7 +65,7 @@ export function createVisitHeld(deps: HeldVisitsDeps): () => Promise<number> {
         return plan.nextInMs
       case 'withdraw':
         sendAll.beginSlowly(id)
-        return (await withdraw(id, await readBudget())) ? plan.nextInMs : TICK_MS
+        return (await withdraw(id, await readBudget())) ? plan.nextInMs : NEXT_VISIT_MS
       case 'pass-on':
         return await passOn(plan, await readBudget())
       case 'send-all':
@@ -80,14 +80,14 @@ export function createVisitHeld(deps: HeldVisitsDeps): () => Promise<number> {
   ): Promise<number> {
     const { maxInFlight = SENT_AT_ONCE, maxPerSecond = SENT_AT_ONCE } = limited
     const most = Math.min(isProbing ? 1 : SENT_AT_ONCE, maxInFlight, maxPerSecond, budget.due)
-    if (most <= 0) return TICK_MS
+    if (most <= 0) return NEXT_VISIT_MS
     budget.due -= most
     const nextInMs = await deps.postLimits.passOn(limited, { most, areManyYielding: budget.yielding <= 0 })
-    return Math.max(LIMITED_TICK_MS, Math.min(nextInMs ?? TICK_MS, TICK_MS))
+    return Math.max(MIN_VISIT_MS, Math.min(nextInMs ?? NEXT_VISIT_MS, NEXT_VISIT_MS))
   }
 
   /** When the first of the visits is due again, in ms: of those since this worker last claimed all that were due. */
-  let soonestMs = TICK_MS
+  let soonestMs = NEXT_VISIT_MS
   return async () => {
     const due = await visits.claimDue(VISITS_AT_ONCE, CLAIM_MS)
     let budget: Promise<PublishBudget> | undefined
@@ -98,21 +98,21 @@ export function createVisitHeld(deps: HeldVisitsDeps): () => Promise<number> {
         try {
           const nextInMs = await visit(claimed, readBudget)
           await visits.finish(claimed, nextInMs)
-          return nextInMs ?? TICK_MS
+          return nextInMs ?? NEXT_VISIT_MS
         } catch (error) {
           log.warn('could not check held deliveries; will retry', { ...claimed, error })
           // If this fails as well, the claim ends.
-          await visits.finish(claimed, FAILED_TICK_MS).catch(() => {})
-          return TICK_MS
+          await visits.finish(claimed, FAILED_VISIT_MS).catch(() => {})
+          return NEXT_VISIT_MS
         }
       }),
     )
     soonestMs = Math.min(soonestMs, ...nextsMs)
     // More may be due.
-    if (due.length >= VISITS_AT_ONCE) return LIMITED_TICK_MS
+    if (due.length >= VISITS_AT_ONCE) return MIN_VISIT_MS
     // A moment later, so that the visit is due.
-    const waitMs = Math.max(LIMITED_TICK_MS, soonestMs) + MOMENT_MS
-    soonestMs = TICK_MS
+    const waitMs = Math.max(MIN_VISIT_MS, soonestMs) + MOMENT_MS
+    soonestMs = NEXT_VISIT_MS
     return waitMs
   }
 }

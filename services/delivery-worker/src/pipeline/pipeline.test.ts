@@ -4,8 +4,8 @@ import { anAttempt } from '@switchhook/servicekit'
 import type { DeliveryRecord } from '@switchhook/store'
 import { aDelivery, eventually } from '@switchhook/testkit'
 import type { Source } from '../endpoint/isolation.ts'
+import { notifyAll } from '../observers/observer.ts'
 import type { Withheld } from '../policy/decide.ts'
-import { notifyAll } from '../reporting/observer.ts'
 import {
   aBreaker,
   admitIn,

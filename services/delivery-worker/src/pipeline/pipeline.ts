@@ -3,7 +3,7 @@ import type { Breaker } from '../endpoint/breaker.ts'
 import type { Isolation, Source } from '../endpoint/isolation.ts'
 import { decide, decisionOnReceived } from '../policy/decide.ts'
 import { createInFlight, type MessageInFlight } from './in-flight.ts'
-import type { At, Made, Result } from './progress.ts'
+import type { At, Attempted, SlotResult } from './progress.ts'
 import { attempt, giveUpProbe, isFresh, look, needOf, type StageDeps, secure, settle } from './stages.ts'
 
 /**
@@ -40,10 +40,10 @@ export type Pipeline = ReturnType<typeof createPipeline>
 export function createPipeline(deps: PipelineDeps) {
   const inFlight = createInFlight(deps.nowMs)
   /** Results whose outcome the breaker has. */
-  const recorded = new WeakSet<Result>()
+  const recorded = new WeakSet<SlotResult>()
 
   /** Reports the outcome of a POST to the circuit breaker, once. */
-  async function updateBreaker(result: Result | undefined): Promise<void> {
+  async function updateBreaker(result: SlotResult | undefined): Promise<void> {
     if (result?.via !== 'post' || recorded.has(result)) return
     try {
       await deps.breaker.record(result.delivery, result.outcome, result.before, result.isHung === true)
@@ -116,7 +116,7 @@ export function createPipeline(deps: PipelineDeps) {
       }
     },
     /** Takes an attempt that a client has made through the stages that follow a POST. */
-    conclude: (result: Made): Promise<void> => conclude({ kind: 'posted', result }),
+    conclude: (result: Attempted): Promise<void> => conclude({ kind: 'posted', result }),
   }
 }
 

@@ -30,10 +30,15 @@ import type { Decision, Withheld } from '../policy/decide.ts'
 export type Progress =
   | { readonly kind: 'due'; readonly delivery: Delivery }
   | Admitted
-  | { readonly kind: 'withheld'; readonly result: NotMade }
-  | { readonly kind: 'posted'; readonly result: Made }
-  | { readonly kind: 'decided'; readonly result: Result; readonly decision: Decision }
-  | { readonly kind: 'secured'; readonly result: Result; readonly decision: Decision; readonly settlement: Settlement }
+  | { readonly kind: 'withheld'; readonly result: NotAttempted }
+  | { readonly kind: 'posted'; readonly result: Attempted }
+  | { readonly kind: 'decided'; readonly result: SlotResult; readonly decision: Decision }
+  | {
+      readonly kind: 'secured'
+      readonly result: SlotResult
+      readonly decision: Decision
+      readonly settlement: Settlement
+    }
   | Settled
   | { readonly kind: 'noticed' }
 
@@ -58,7 +63,7 @@ interface Settled {
   /** The endpoint's recorded rejections, as in `BreakerStore.readEndpoint`. */
   readonly rejected: string | undefined
   /** Absent: the ledger knew the slot when the worker looked. */
-  readonly result?: Result
+  readonly result?: SlotResult
   /** Absent: the slot was settled already. What follows may be missing. */
   readonly written?: {
     readonly decision: Decision
@@ -71,9 +76,9 @@ interface Settled {
 export const mayBeParked = ({ written }: Settled): boolean => written === undefined || written.decision.kind === 'park'
 
 /** What the slot came to: a POST, or the reason against one. */
-export type Result = Made | NotMade
+export type SlotResult = Attempted | NotAttempted
 
-export type Made = {
+export type Attempted = {
   /** As it was sent, with this attempt counted in `attempt`. */
   readonly delivery: Delivery
   readonly outcome: Outcome
@@ -89,7 +94,7 @@ export type Made = {
   | { readonly via: 'pull'; readonly before?: undefined }
 )
 
-interface NotMade {
+interface NotAttempted {
   readonly via: 'nothing'
   readonly delivery: Delivery
   readonly outcome: Withheld

@@ -7,10 +7,10 @@ import type { Breaker } from '../endpoint/breaker.ts'
 import type { Isolated, Need } from '../endpoint/isolation.ts'
 import type { Posted, PostUnderLease } from '../http/post-under-lease.ts'
 import type { PostLimits } from '../limits/post-limits.ts'
+import type { DeliveryObserver } from '../observers/observer.ts'
 import { resultOf } from '../policy/classify.ts'
 import { type Decision, isTransientFailure, type Withheld } from '../policy/decide.ts'
-import type { DeliveryObserver } from '../reporting/observer.ts'
-import { type At, type Result, withheld } from './progress.ts'
+import { type At, type SlotResult, withheld } from './progress.ts'
 
 /** What the stages need. Each names its part. */
 export interface StageDeps extends Clocks {
@@ -122,7 +122,7 @@ export async function secure(
 
 async function settlementOf(
   { broker, redisNow }: Parameters<typeof secure>[0],
-  { delivery }: Result,
+  { delivery }: SlotResult,
   decision: Decision,
 ): Promise<Settlement> {
   switch (decision.kind) {

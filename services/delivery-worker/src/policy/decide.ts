@@ -124,7 +124,7 @@ export const waitsOf = ({ waitsMs, cooldownMs }: RetrySchedule): readonly number
 
 /**
  * The waits of a last slot: one cool-down, then the longer waits of the schedule one after the other, until all of them add
- * up to its longest wait. A large backlog for a dead endpoint then costs the broker few messages.
+ * up to its longest wait. Many deliveries for a dead endpoint then cost the broker few messages.
  */
 export function postponementsMs({ waitsMs, cooldownMs }: RetrySchedule): readonly number[] {
   const longestMs = Math.max(0, ...waitsMs)

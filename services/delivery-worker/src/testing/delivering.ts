@@ -5,9 +5,9 @@ import { createIsolation, type Isolated, type IsolationDeps } from '../endpoint/
 import type { RecordingDeps } from '../held/record-outcomes.ts'
 import type { HeldVisitsDeps } from '../held/visit-held.ts'
 import type { Posted } from '../http/post-under-lease.ts'
+import { notifyAll } from '../observers/observer.ts'
 import { createPipeline, type PipelineDeps } from '../pipeline/pipeline.ts'
 import type { Withheld } from '../policy/decide.ts'
-import { notifyAll } from '../reporting/observer.ts'
 
 export const HEALTHY: EndpointHealth = { state: 'closed', consecutiveFailures: 0, openUntilMs: null, recentHangs: 0 }
 export const ok: Outcome = { kind: 'delivered', status: 200 }

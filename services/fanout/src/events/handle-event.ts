@@ -103,8 +103,8 @@ export function createHandleEvent({ matching, hostNow, fannedOut, log }: HandleE
     const fitting = Math.max(1, Math.floor(BYTES_AT_ONCE / Buffer.byteLength(dataJson)))
     await publishAll(eventId, receivers, publish, Math.min(DELIVERIES_AT_ONCE, fitting))
     const subscriptionIds = receivers.map(({ id }) => id)
-    const ofEvent = { eventId, eventType, tenant, occurredAt, subject: subjectOf(data), dataJson }
-    fannedOut({ ...ofEvent, fannedOutAt, subscriptionIds }, performance.now() - startedAt)
+    const logged = { eventId, eventType, tenant, occurredAt, subject: subjectOf(data), dataJson }
+    fannedOut({ ...logged, fannedOutAt, subscriptionIds }, performance.now() - startedAt)
     const trace = traceparent !== undefined && { traceId: traceIdOf(traceparent) }
     log.debug('event fanned out', { ...trace, eventId, eventType, tenant, deliveries: receivers.length })
     return receivers.length

@@ -60,7 +60,7 @@ export const receiveDeliveries: RouteOf<ReceiveRouteDeps, ValueOf<typeof receive
         // What was leased is not wanted any more: what is may be behind it.
         const isMore = leased.length > 0 && performance.now() < untilMs && !isClosed()
         if (!(isMore || (await place.wait(untilMs, isClosed)))) {
-          return { status: 200, body: { items: [], ...(await backlogOf(deps, subscriptionId)) } }
+          return { status: 200, body: { items: [], ...(await heldOf(deps, subscriptionId)) } }
         }
         subscription = await find()
       }
@@ -70,7 +70,7 @@ export const receiveDeliveries: RouteOf<ReceiveRouteDeps, ValueOf<typeof receive
   },
 }
 
-async function backlogOf({ held }: Pick<ReceiveRouteDeps, 'held'>, id: Subscription['id']) {
+async function heldOf({ held }: Pick<ReceiveRouteDeps, 'held'>, id: Subscription['id']) {
   const { count, leased, oldestAt } = await held.count(id)
   return { held: count - leased, oldestHeldAt: oldestAt }
 }
@@ -91,7 +91,7 @@ async function handOut(
   try {
     for (;;) {
       const askedAtMs = performance.now()
-      const [subscription, backlog] = await Promise.all([subscriptions.find(tenant, id), backlogOf({ held }, id)])
+      const [subscription, stillHeld] = await Promise.all([subscriptions.find(tenant, id), heldOf({ held }, id)])
       if (isClosed() || (subscription !== undefined && isPaused(subscription, redisNow()))) {
         await held.release(id, rest.map(leaseOf))
         return undefined
@@ -114,7 +114,7 @@ async function handOut(
         unwanted.map(({ delivery: { deliveryId }, lease }) => ({ deliveryId, score: lease })),
       )
       if (isLeaseValid(leaseEndsAt(askedAtMs), performance.now()))
-        return items.length === 0 ? undefined : { items, ...backlog }
+        return items.length === 0 ? undefined : { items, ...stillHeld }
     }
   } catch (error) {
     // Without Redis, the leases end.

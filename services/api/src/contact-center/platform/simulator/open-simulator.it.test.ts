@@ -68,7 +68,7 @@ test('a step, its calls, agents and events are written together, and no timer re
   expect(commits.flatMap(({ timers }) => timers.map(({ id }) => id)).filter((id) => id.includes(':tell'))).toEqual([])
   expect(reported).toEqual([])
   expect((await center.findCall(tenant, callId))?.legs[alice.agentUri]?.status.state).toBe(CallState.connected)
-  expect(await createOutbox(redis).backlog()).toBe(4)
+  expect(await createOutbox(redis).depth()).toBe(4)
 })
 
 test('two replicas that act on one call at the same time lose no step and no event', async () => {

@@ -17,7 +17,7 @@ import { createLiveAttempts } from './live-attempts.ts'
 import { notifyAll } from './observer.ts'
 import { createStatistics } from './statistics.ts'
 
-export type Reporting = ReturnType<typeof startReporting>
+export type Observers = ReturnType<typeof startObservers>
 
 const CONTACTS_EVERY_MS = 5_000
 const STATISTICS_EVERY_MS = 10_000
@@ -28,7 +28,7 @@ const POLICY_EVERY_MS = 60_000
  * Everything that observes deliveries: log, metrics, traces, contact times, statistics and the live stream. Also reports the
  * worker's policy; the next report makes up for a failed one.
  */
-export function startReporting(
+export function startObservers(
   { config, log, metrics, tracing }: Pick<Service<WorkerConfig>, 'config' | 'log' | 'metrics' | 'tracing'>,
   redis: Redis,
 ) {
