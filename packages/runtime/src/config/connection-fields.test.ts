@@ -155,7 +155,10 @@ test.each<[RegExp, () => Record<string, string>]>([
     () => ({ REDIS_PASSWORD_FILE: emptyFile }),
   ],
   [/AMQP_PASSWORD_FILE must be the path of a file that can be read/, () => ({ AMQP_PASSWORD_FILE: `${folder}/none` })],
-  [/AMQP_CA_FILE must be the path of a file with certificates in PEM/, () => ({ AMQP_CA_FILE: passwordFile })],
+  [
+    /AMQP_CA_FILE must be the path of a file whose content must be certificates in PEM/,
+    () => ({ AMQP_CA_FILE: passwordFile }),
+  ],
   [/REDIS_DURABILITY must be one of checked, attested/, () => ({ REDIS_DURABILITY: 'hoped' })],
 ])('%s', (problem, env) => {
   expect(() => load(env())).toThrow(problem)

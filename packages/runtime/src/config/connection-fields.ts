@@ -29,7 +29,7 @@ export const authorityFile = (): Field<string | undefined> =>
     file((content) => {
       const certificates = content.match(CERTIFICATE) ?? []
       if (certificates.length === 0 || !certificates.every(isCertificate)) {
-        throw new FieldError('must be the path of a file with certificates in PEM format')
+        throw new FieldError('must be certificates in PEM format')
       }
       return certificates.join('\n')
     }),

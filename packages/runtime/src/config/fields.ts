@@ -40,14 +40,7 @@ function secretIn(raw: string): string {
 export const secret = (fallback?: string): Field<string> => field(secretIn, fallback)
 
 /** The path of a file with a secret. */
-export const secretFile = (): Field<string> =>
-  file((content) => {
-    try {
-      return secretIn(content)
-    } catch (error) {
-      throw new FieldError(`must be the path of a file whose content ${(error as Error).message}`)
-    }
-  })
+export const secretFile = (): Field<string> => file(secretIn)
 
 export const optional = <T>(inner: Field<T>): Field<T | undefined> =>
   field((raw) => (raw === '' ? undefined : inner.parse(raw)), '')
@@ -238,14 +231,14 @@ export function json<T>(schema: object, fallback?: string): Field<T> {
   }, fallback)
 }
 
-/** The path of a file that `parse` reads. The message of its errors is shown, so it must not contain secrets. */
+/** The path of a file. @param parse throws a FieldError that says what the content must be */
 export const file = <T>(parse: (content: string) => T): Field<T> =>
   field((raw) => {
     const content = orRefuse('must be the path of a file that can be read', () => readFileSync(raw, 'utf8'))
     try {
       return parse(content)
     } catch (error) {
-      throw error instanceof FieldError ? error : new FieldError(String(error))
+      throw new FieldError(`must be the path of a file whose content ${(error as Error).message}`)
     }
   })
 

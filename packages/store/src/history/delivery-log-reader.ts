@@ -38,8 +38,6 @@ type LogEntry = ReturnType<typeof toEntry>
 
 const cursors = createTimeCursor('l')
 
-export type DeliveryLogReader = ReturnType<typeof createDeliveryLogReader>
-
 /** Combines the delivery log, which lists the deliveries, with their records, which hold their state. */
 export function createDeliveryLogReader(
   redis: Redis,
