@@ -82,8 +82,8 @@ const EMBEDDED = [
  * is there.
  */
 function translatedBy(address: string): readonly string[] | undefined {
-  const places = isWellKnownNat64(address) ? EMBEDDED.slice(-1) : isLocalNat64(address) ? EMBEDDED : undefined
-  if (places === undefined) return undefined
+  const offsets = isWellKnownNat64(address) ? EMBEDDED.slice(-1) : isLocalNat64(address) ? EMBEDDED : undefined
+  if (offsets === undefined) return undefined
   const bytes = ipaddr.parse(address).toByteArray()
-  return places.filter(([first]) => bytes[first] !== 0).map((place) => place.map((at) => bytes[at]).join('.'))
+  return offsets.filter(([first]) => bytes[first] !== 0).map((offset) => offset.map((at) => bytes[at]).join('.'))
 }

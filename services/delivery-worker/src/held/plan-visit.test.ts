@@ -18,7 +18,7 @@ test.each<
   ['paused and disabled', { paused: true, enabled: false }, HEALTHY, DUE, { kind: 'withdraw', nextInMs: 60_000 }],
   ['paused and disabled, after a cool-down', { paused: true, enabled: false }, PROBING, DUE, { kind: 'withdraw' }],
   ['in a cool-down', {}, OPEN, DUE, { kind: 'wait', nextInMs: 30_000 }],
-  ['after a cool-down', {}, PROBING, DUE, { kind: 'send-all', isProbing: true }],
+  ['after a cool-down', {}, PROBING, DUE, { kind: 'publish-all', isProbing: true }],
   ['with limits', { maxInFlight: 2 }, HEALTHY, DUE, { kind: 'pass-on', isProbing: false }],
   [
     'with limits, paused and disabled',
@@ -27,8 +27,8 @@ test.each<
     DUE,
     { kind: 'withdraw' },
   ],
-  ['that was resumed', {}, HEALTHY, DUE, { kind: 'send-all', isProbing: false, nextInMs: 1_000 }],
-  ['that was deleted, with a lease', undefined, HEALTHY, LEASED, { kind: 'send-all', nextInMs: 5_000 }],
+  ['that was resumed', {}, HEALTHY, DUE, { kind: 'publish-all', isProbing: false, nextInMs: 1_000 }],
+  ['that was deleted, with a lease', undefined, HEALTHY, LEASED, { kind: 'publish-all', nextInMs: 5_000 }],
 ])('the plan for a subscription %s', (_name, change, health, next, plan) => {
   const subscription = change && aSubscription(change)
   expect(planVisit({ health, subscription }, next)).toMatchObject(plan)

@@ -33,5 +33,5 @@ export function planVisit(
     return { kind: 'pass-on', limited: subscription, isProbing } as const
   }
   // All go on, a part at a time. `nextInMs`: once all that are due have gone.
-  return { kind: 'send-all', isProbing, nextInMs } as const
+  return { kind: 'publish-all', isProbing, nextInMs } as const
 }

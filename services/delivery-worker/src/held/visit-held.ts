@@ -2,14 +2,14 @@ import type { Logger } from '@switchhook/runtime'
 import type { Endpoint, HeldStore, HeldVisit, HeldVisits } from '@switchhook/store'
 import type { EndpointState } from '../endpoint/admit.ts'
 import type { PostLimits } from '../limits/post-limits.ts'
-import { SENT_AT_ONCE } from '../limits/send-held.ts'
+import { PUBLISHED_AT_ONCE } from '../limits/publish-held.ts'
 import { createEndLeases, type EndLeasesDeps } from './end-leases.ts'
 import { NEXT_VISIT_MS, planVisit, type VisitPlan } from './plan-visit.ts'
-import { createSendAll, type PublishBudget, type SendAllDeps } from './send-all.ts'
+import { createPublishAll, type PublishAllDeps, type PublishBudget } from './publish-all.ts'
 import { createWithdrawHeld } from './withdraw-held.ts'
 
-export interface HeldVisitsDeps extends SendAllDeps, EndLeasesDeps {
-  readonly held: SendAllDeps['held'] & EndLeasesDeps['held'] & Pick<HeldStore, 'next'>
+export interface HeldVisitsDeps extends PublishAllDeps, EndLeasesDeps {
+  readonly held: PublishAllDeps['held'] & EndLeasesDeps['held'] & Pick<HeldStore, 'next'>
   readonly visits: Pick<HeldVisits, 'claimDue' | 'finish'>
   readonly endpoint: (endpoint: Endpoint) => Promise<EndpointState>
   readonly postLimits: Pick<PostLimits, 'passOn'>
@@ -42,7 +42,7 @@ export function createVisitHeld(deps: HeldVisitsDeps): () => Promise<number> {
   const withdraw = createWithdrawHeld(deps)
   const endLeases = createEndLeases(deps)
 
-  const sendAll = createSendAll(deps)
+  const publishAll = createPublishAll(deps)
 
   /** Plans, and does what the plan says. Resolves to the time until the next visit; null: nothing is left. */
   async function visit(claimed: HeldVisit, readBudget: () => Promise<PublishBudget>): Promise<number | null> {
@@ -61,15 +61,15 @@ export function createVisitHeld(deps: HeldVisitsDeps): () => Promise<number> {
       case 'end-leases':
         return plan.nextInMs
       case 'wait':
-        sendAll.beginSlowly(id)
+        publishAll.beginSlowly(id)
         return plan.nextInMs
       case 'withdraw':
-        sendAll.beginSlowly(id)
+        publishAll.beginSlowly(id)
         return (await withdraw(id, await readBudget())) ? plan.nextInMs : NEXT_VISIT_MS
       case 'pass-on':
         return await passOn(plan, await readBudget())
-      case 'send-all':
-        return await sendAll.sendPart(id, plan, await readBudget())
+      case 'publish-all':
+        return await publishAll.publishPart(id, plan, await readBudget())
     }
   }
 
@@ -78,8 +78,8 @@ export function createVisitHeld(deps: HeldVisitsDeps): () => Promise<number> {
     { limited, isProbing }: Extract<VisitPlan, { kind: 'pass-on' }>,
     budget: PublishBudget,
   ): Promise<number> {
-    const { maxInFlight = SENT_AT_ONCE, maxPerSecond = SENT_AT_ONCE } = limited
-    const most = Math.min(isProbing ? 1 : SENT_AT_ONCE, maxInFlight, maxPerSecond, budget.due)
+    const { maxInFlight = PUBLISHED_AT_ONCE, maxPerSecond = PUBLISHED_AT_ONCE } = limited
+    const most = Math.min(isProbing ? 1 : PUBLISHED_AT_ONCE, maxInFlight, maxPerSecond, budget.due)
     if (most <= 0) return NEXT_VISIT_MS
     budget.due -= most
     const nextInMs = await deps.postLimits.passOn(limited, { most, areManyYielding: budget.yielding <= 0 })

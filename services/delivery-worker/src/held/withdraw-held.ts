@@ -1,8 +1,8 @@
 import type { SubscriptionId } from '@switchhook/contracts'
 import type { HeldEntry } from '@switchhook/store'
 import { LRUCache } from 'lru-cache'
-import { SENT_AT_ONCE, sendHeld } from '../limits/send-held.ts'
-import type { PublishBudget, SendAllDeps } from './send-all.ts'
+import { PUBLISHED_AT_ONCE, publishHeld } from '../limits/publish-held.ts'
+import type { PublishAllDeps, PublishBudget } from './publish-all.ts'
 
 /** The first entries of a list that this worker has read and that stay held: how many, and the last of them. */
 interface Stay {
@@ -19,7 +19,7 @@ const MAX_REMEMBERED = 10_000
  * Publishes the held first attempts of a subscription that is disabled while it is paused, for workers to withdraw them. What
  * stays needs no budget, and is not read again while the list begins with it. Resolves to whether all that is due has been read.
  */
-export function createWithdrawHeld(deps: Omit<SendAllDeps, 'redisNow'>) {
+export function createWithdrawHeld(deps: Omit<PublishAllDeps, 'redisNow'>) {
   const { held } = deps
   const stays = new LRUCache<SubscriptionId, Stay>({ max: MAX_REMEMBERED })
 
@@ -35,10 +35,10 @@ export function createWithdrawHeld(deps: Omit<SendAllDeps, 'redisNow'>) {
 
   return async (id: SubscriptionId, budget: PublishBudget): Promise<boolean> => {
     let { entries, stay } = await readUnread(id)
-    for (let at = 0; at < entries.length; at += SENT_AT_ONCE) {
+    for (let at = 0; at < entries.length; at += PUBLISHED_AT_ONCE) {
       if (budget.yielding <= 0) return false
-      const part = entries.slice(at, at + SENT_AT_ONCE)
-      const gone = await sendHeld(deps, id, 'held', part, (delivery) => (delivery?.attempt ?? 0) === 0)
+      const part = entries.slice(at, at + PUBLISHED_AT_ONCE)
+      const gone = await publishHeld(deps, id, 'held', part, (delivery) => (delivery?.attempt ?? 0) === 0)
       budget.yielding -= gone.length
       const staying = part.filter((entry) => !gone.some((each) => each.entry === entry))
       stay = { count: stay.count + staying.length, last: staying.at(-1) ?? stay.last }

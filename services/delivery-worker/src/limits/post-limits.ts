@@ -6,12 +6,12 @@ import { type HeldStore, PERMIT_VALID_MS, type PermitStore } from '@switchhook/s
 import type { Clocks } from '../clocks.ts'
 import type { Posted, TakePermit } from '../http/post-under-lease.ts'
 import { isTransientFailure, type Withheld } from '../policy/decide.ts'
-import { SENT_AT_ONCE, type SendHeldDeps, sendHeld } from './send-held.ts'
+import { PUBLISHED_AT_ONCE, type PublishHeldDeps, publishHeld } from './publish-held.ts'
 
 export interface PostLimitsDeps extends Clocks {
   readonly broker: Pick<Broker, 'publishDelivery' | 'publishYielding'>
   readonly permits: PermitStore
-  readonly held: SendHeldDeps['held'] & Pick<HeldStore, 'due'>
+  readonly held: PublishHeldDeps['held'] & Pick<HeldStore, 'due'>
   readonly log: Pick<Logger, 'warn'>
 }
 
@@ -35,7 +35,7 @@ export function createPostLimits(deps: PostLimitsDeps) {
    */
   async function passOn(
     limited: Subscription,
-    { most = SENT_AT_ONCE, areManyYielding = false, ended = '' } = {},
+    { most = PUBLISHED_AT_ONCE, areManyYielding = false, ended = '' } = {},
   ): Promise<number | null> {
     // Its delivery has gone on, or ends without a POST.
     const needsNoPermit = (delivery: Delivery | undefined): boolean =>
@@ -47,14 +47,14 @@ export function createPostLimits(deps: PostLimitsDeps) {
     for (let pass = 1; pass <= (areManyYielding ? 1 : MAX_PASSES); pass++) {
       if (pass > 1) {
         // Probably what follows ends without a POST, too. With few permits, it would take long one by one.
-        const following = await held.due(limited.id, { most: SENT_AT_ONCE })
-        await sendHeld({ held, publish: broker.publishYielding }, limited.id, 'held', following, needsNoPermit)
+        const following = await held.due(limited.id, { most: PUBLISHED_AT_ONCE })
+        await publishHeld({ held, publish: broker.publishYielding }, limited.id, 'held', following, needsNoPermit)
       }
       const { entries, nextInMs } = await permits.reserve(limited, given)
-      const sent = await sendHeld({ held, publish }, limited.id, 'leased', entries, () => true)
-      const unused = sent.filter(({ delivery }) => needsNoPermit(delivery)).map(({ entry }) => entry.deliveryId)
+      const published = await publishHeld({ held, publish }, limited.id, 'leased', entries, () => true)
+      const unused = published.filter(({ delivery }) => needsNoPermit(delivery)).map(({ entry }) => entry.deliveryId)
       // After a full part, more permits may be free.
-      if (unused.length === 0) return nextInMs ?? (entries.length === SENT_AT_ONCE ? 0 : null)
+      if (unused.length === 0) return nextInMs ?? (entries.length === PUBLISHED_AT_ONCE ? 0 : null)
       given = { most, unused }
     }
     return (await permits.reserve(limited, { ...given, most: 0 })).nextInMs ?? 0
@@ -102,7 +102,7 @@ export function createPostLimits(deps: PostLimitsDeps) {
         return posted
       } finally {
         if (permit !== undefined && current.maxInFlight !== undefined)
-          end(current, permit, isWorking ? SENT_AT_ONCE : 0)
+          end(current, permit, isWorking ? PUBLISHED_AT_ONCE : 0)
       }
     },
     /** Resolves once nothing is being passed on. */

@@ -1,21 +1,21 @@
 import type { Delivery, SubscriptionId } from '@switchhook/contracts'
 import type { HeldEntry, HeldStore } from '@switchhook/store'
 
-export interface SendHeldDeps {
+export interface PublishHeldDeps {
   readonly held: Pick<HeldStore, 'read' | 'forget' | 'remove'>
   readonly publish: (delivery: Delivery) => Promise<void>
 }
 
 /** Held deliveries are read and published in parts of this size. */
-export const SENT_AT_ONCE = 250
+export const PUBLISHED_AT_ONCE = 250
 
 /**
  * Publishes the deliveries of entries and removes the entries. The messages and the entries go after the broker has confirmed.
  * @param goesOn whether the delivery of an entry does; undefined: it has already
  * @returns the entries that were removed, with their deliveries
  */
-export async function sendHeld(
-  { held, publish }: SendHeldDeps,
+export async function publishHeld(
+  { held, publish }: PublishHeldDeps,
   id: SubscriptionId,
   list: 'held' | 'leased',
   entries: readonly HeldEntry[],

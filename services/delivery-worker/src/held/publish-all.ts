@@ -1,11 +1,11 @@
 import type { SubscriptionId } from '@switchhook/contracts'
 import type { HeldStore } from '@switchhook/store'
 import { LRUCache } from 'lru-cache'
-import { SENT_AT_ONCE, type SendHeldDeps, sendHeld } from '../limits/send-held.ts'
+import { PUBLISHED_AT_ONCE, type PublishHeldDeps, publishHeld } from '../limits/publish-held.ts'
 import { NEXT_VISIT_MS, type VisitPlan } from './plan-visit.ts'
 
-export interface SendAllDeps extends SendHeldDeps {
-  readonly held: SendHeldDeps['held'] & Pick<HeldStore, 'due'>
+export interface PublishAllDeps extends PublishHeldDeps {
+  readonly held: PublishHeldDeps['held'] & Pick<HeldStore, 'due'>
   readonly redisNow: () => number
 }
 
@@ -27,7 +27,7 @@ const PART_MEMORY_MS = 25_000
 const MAX_REMEMBERED = 10_000
 
 /** Publishes what a subscription no longer holds, slowly at first: a part for each visit. */
-export function createSendAll(deps: SendAllDeps) {
+export function createPublishAll(deps: PublishAllDeps) {
   const { held, redisNow } = deps
   const parts = new LRUCache<SubscriptionId, number>({
     max: MAX_REMEMBERED,
@@ -39,9 +39,9 @@ export function createSendAll(deps: SendAllDeps) {
   return {
     beginSlowly: (id: SubscriptionId): void => void parts.delete(id),
     /** Resolves to the time until the next visit. */
-    async sendPart(
+    async publishPart(
       id: SubscriptionId,
-      { isProbing, nextInMs }: Extract<VisitPlan, { kind: 'send-all' }>,
+      { isProbing, nextInMs }: Extract<VisitPlan, { kind: 'publish-all' }>,
       budget: PublishBudget,
     ): Promise<number> {
       if (budget.yielding <= 0) return NEXT_VISIT_MS
@@ -51,8 +51,8 @@ export function createSendAll(deps: SendAllDeps) {
       budget.yielding -= most
       const entries = await held.due(id, { most })
       budget.yielding += most - entries.length
-      for (let at = 0; at < entries.length; at += SENT_AT_ONCE) {
-        await sendHeld(deps, id, 'held', entries.slice(at, at + SENT_AT_ONCE), () => true)
+      for (let at = 0; at < entries.length; at += PUBLISHED_AT_ONCE) {
+        await publishHeld(deps, id, 'held', entries.slice(at, at + PUBLISHED_AT_ONCE), () => true)
       }
       if (entries.length < most) {
         parts.delete(id)
