@@ -8,6 +8,9 @@ import {
   eventually,
   silentLog,
   type TestRedis,
+  UNLIMITED,
+  unscheduled,
+  unverified,
   useRedis,
 } from '@switchhook/testkit'
 import { createBreakerStore } from './breaker/breaker-store.ts'
@@ -27,7 +30,7 @@ import { createMatching } from './subscriptions/matching.ts'
 import { createSubscriptionStore } from './subscriptions/subscription-store.ts'
 
 const HOUR_MS = 3_600_000
-const retention = { finishedRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
+const retention = { finishedRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS, scheduleOf: unscheduled }
 
 let server: TestRedis
 let redis: Redis
@@ -80,14 +83,14 @@ test('a full Redis still removes timers that were handled', async () => {
 })
 
 test('a full Redis still deletes and disables subscriptions, but creates none', async () => {
-  const store = createSubscriptionStore(redis)
+  const store = createSubscriptionStore(redis, unverified, {})
   const [deleted, disabled] = [await store.create(aSubscription()), await store.create(aSubscription())]
   await fill()
   expect(await store.remove('acme', deleted.id)).toBe(true)
   expect(await store.revise('acme', disabled.id, (present) => ({ ...present, enabled: false }))).toMatchObject({
     enabled: false,
   })
-  expect(await createMatching(redis)('acme', 'call.status')).toEqual([])
+  expect(await createMatching(redis, unverified)('acme', 'call.status')).toEqual([])
   expect(await collect(store.all('acme'))).toEqual([{ ...disabled, enabled: false }])
   await expect(store.create(aSubscription())).rejects.toThrow(Unavailable)
 })
@@ -97,7 +100,7 @@ test('a full Redis still lets go of deliveries that are no longer held', async (
   const [held, visits] = [createHeldStore(redis), createHeldVisits(redis)]
   const next = { token: 'a', postponed: 0 }
   const settlement = { state: 'held', slot: 0, next, dueInMs: 0, visitInMs: HOUR_MS } as const
-  await createDeliveryStore(redis, retention).settle(delivery, null, settlement)
+  await createDeliveryStore(redis, retention, UNLIMITED, unverified).settle(delivery, null, settlement)
   await fill()
   await held.visitSoon(delivery)
   const [visit] = await visits.claimDue(1, HOUR_MS)
@@ -113,7 +116,11 @@ test('a full Redis still closes a breaker and releases claims', async () => {
   const breakers = createBreakerStore(redis, { failures: 1, cooldownMs: HOUR_MS })
   const idempotency = createIdempotencyStore(redis, { leaseMs: HOUR_MS, retentionMs: HOUR_MS })
   const archive = createDeliveryArchive(redis)
-  await createDeliveryStore(redis, retention).park(delivery, postOf(delivery, 'answered', 410), 'rejected')
+  await createDeliveryStore(redis, retention, UNLIMITED, unverified).park(
+    delivery,
+    postOf(delivery, 'answered', 410),
+    'rejected',
+  )
   await archive.beginRedelivery(delivery.deliveryId, { sender: 'a' })
   await breakers.recordFailure(delivery, undefined)
   const begun = await idempotency.begin('scope', 'fingerprint')
@@ -175,7 +182,7 @@ test("a full Redis still stores the id of an installation and an operator's deci
 test.each(['acknowledged', 'withdrawn', 'waiting', 'parked'] as const)(
   'a full Redis settles nothing halfway: settling as %s is Unavailable, and succeeds once there is memory',
   async (state) => {
-    const store = createDeliveryStore(redis, retention)
+    const store = createDeliveryStore(redis, retention, UNLIMITED, unverified)
     const archive = createDeliveryArchive(redis)
     const delivery = aDelivery()
     const settle = (): Promise<unknown> => {

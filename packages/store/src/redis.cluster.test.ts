@@ -17,6 +17,8 @@ import {
   redisServers,
   silentLog,
   stall,
+  unscheduled,
+  unverified,
 } from '@switchhook/testkit'
 import { createBreakerStore } from './breaker/breaker-store.ts'
 import { createDeliveryStore } from './deliveries/delivery-store.ts'
@@ -42,7 +44,7 @@ import { createSubscriptionStore } from './subscriptions/subscription-store.ts'
 jest.setTimeout(120_000)
 const PATIENT = { timeoutMs: 60_000, intervalMs: 50 }
 const HOUR_MS = 3_600_000
-const retention = { finishedRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
+const retention = { finishedRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS, scheduleOf: unscheduled }
 
 let servers: RedisServers
 let redis: Redis
@@ -61,9 +63,9 @@ const TENANTS = Array.from({ length: 24 }, (_, n) => `tenant-${n}`)
 
 /** Uses the stores for one tenant, so that their scripts with several keys run. */
 async function useEveryStore(tenant: string): Promise<void> {
-  const subscriptions = createSubscriptionStore(redis)
+  const subscriptions = createSubscriptionStore(redis, unverified, {})
   const subscription = await subscriptions.create(aSubscription({ tenant }))
-  expect(await createMatching(redis)(tenant, 'call.status')).toEqual([matchOf(subscription)])
+  expect(await createMatching(redis, unverified)(tenant, 'call.status')).toEqual([matchOf(subscription)])
   // The first page builds the order, the second reads it.
   for (const _ of [1, 2]) expect((await subscriptions.page(tenant, { limit: 10 })).items).toEqual([subscription])
 
@@ -77,7 +79,7 @@ async function useEveryStore(tenant: string): Promise<void> {
   expect(await createStateStore(redis).read(tenant, ['call:1', 'agent:1'])).toHaveLength(2)
 
   const one = { perSubscription: 1, perTenant: 1, released: () => {} }
-  const deliveries = createDeliveryStore(redis, retention, one)
+  const deliveries = createDeliveryStore(redis, retention, one, unverified)
   const delivery = aDelivery({ tenant })
   await deliveries.park(delivery, null, 'exhausted')
   expect(await deliveries.isSettled(delivery)).toBe(true)
@@ -170,9 +172,9 @@ async function logEventsOfAll(): Promise<void> {
       expect(await reader.pending(tenant, deliveryIdOf(eventId, id))).toMatchObject({ eventId })
     }
   }
-  const store = createSubscriptionStore(redis)
+  const store = createSubscriptionStore(redis, unverified, {})
   await Promise.all(subscriptions.map((subscription) => store.create(subscription)))
-  const matching = createMatching(redis)
+  const matching = createMatching(redis, unverified)
   expect(await Promise.all(tenants.map((tenant) => matching(tenant, 'call.status')))).toEqual(
     subscriptions.map((subscription) => [matchOf(subscription)]),
   )
@@ -235,7 +237,7 @@ describe('a cluster of three primaries with a replica each', () => {
 
   test('replies that arrived while the process stalled are taken', async () => {
     await eventually(() => redis.ready())
-    const subscriptions = createSubscriptionStore(redis)
+    const subscriptions = createSubscriptionStore(redis, unverified, {})
     const listAll = () => Promise.all(TENANTS.map((tenant) => subscriptions.findAll(tenant, [newSubscriptionId()])))
     // ioredis connects to a node at its first command.
     await persist(listAll)
@@ -247,7 +249,7 @@ describe('a cluster of three primaries with a replica each', () => {
   })
 
   test('when a primary is killed, its data is Unavailable until its replica takes over', async () => {
-    const subscriptions = createSubscriptionStore(redis)
+    const subscriptions = createSubscriptionStore(redis, unverified, {})
     const write = (): Promise<unknown> =>
       Promise.all(TENANTS.map((name) => subscriptions.create(aSubscription({ tenant: name }))))
     await persist(write)
@@ -268,7 +270,9 @@ test('with one primary away, the keys of the others are served and Redis is read
     name: 'test',
   })
   await persist(() =>
-    Promise.all(TENANTS.map((tenant) => createSubscriptionStore(redis).create(aSubscription({ tenant })))),
+    Promise.all(
+      TENANTS.map((tenant) => createSubscriptionStore(redis, unverified, {}).create(aSubscription({ tenant }))),
+    ),
   )
   const slot = await servers.cli('-p', String(nodes[0]?.port), 'cluster', 'keyslot', INSTALLATION_KEY)
   // Each primary has a third of the 16384 slots, in the order of its start.

@@ -54,7 +54,8 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   const client = createEndpointClient({ config, maxSockets: bounds.posts, log, ...clocks })
   const observers = startObservers(service, redis)
   const { traced, observer } = observers
-  const subscriptions = createSubscriptionStore(redis, installation.verify)
+  // Workers write no subscription, so no limit is needed.
+  const subscriptions = createSubscriptionStore(redis, installation.verify, {})
   const storageLimits = { ...storageLimitsOf(config), released: observers.parkedReleased }
   const retention = { ...retentionOf(config), scheduleOf }
   const deliveries = createDeliveryStore(redis, retention, storageLimits, installation.verify)

@@ -33,6 +33,7 @@ import {
   type TestRedis,
   testBroker,
   testRedis,
+  unverified,
 } from '@switchhook/testkit'
 
 /** The service as deployed: a process of its own, configured by its environment only. */
@@ -66,7 +67,7 @@ beforeEach(async () => {
   ;[amqp, redisProxy] = await Promise.all([startTcpProxy(rabbit.amqpUrl), startTcpProxy(redisServer.redisUrl)])
   broker = await openBroker({ url: rabbit.amqpUrl, topology: serviceTopology([]), log: silentLog, name: 'test' })
   redis = await openRedis({ url: redisServer.redisUrl, log: silentLog, name: 'test' })
-  subscriptions = createSubscriptionStore(redis)
+  subscriptions = createSubscriptionStore(redis, unverified, {})
 })
 
 afterEach(async () => {

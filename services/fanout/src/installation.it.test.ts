@@ -18,6 +18,7 @@ import {
   type TestRedis,
   testBroker,
   testRedis,
+  unverified,
 } from '@switchhook/testkit'
 
 const PATIENT = { timeoutMs: 20_000 }
@@ -65,7 +66,7 @@ const idInRedis = async (): Promise<InstallationId> => {
   return stored.id
 }
 
-const subscribe = (): Promise<Subscription> => createSubscriptionStore(redis).create(aSubscription())
+const subscribe = (): Promise<Subscription> => createSubscriptionStore(redis, unverified, {}).create(aSubscription())
 
 const anEvent = (): PlatformEvent => ({
   eventId: newEventId(),

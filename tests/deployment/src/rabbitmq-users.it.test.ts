@@ -34,6 +34,7 @@ import {
   type TestRedis,
   testBroker,
   testRedis,
+  unverified,
 } from '@switchhook/testkit'
 import { type Channel, type ChannelModel, connect } from 'amqplib'
 import { mountConfigMap } from './mounted-scripts.ts'
@@ -157,7 +158,7 @@ test('a service with the default user works beside them, as during an upgrade', 
 test('a new installation works: a packet of events passes fan-out and the worker, which tries again', async () => {
   const storage = await openRedis({ url: redis.redisUrl, log: silentLog, name: 'test' })
   endpoint.answer('/hook', [{ status: 503 }, { status: 503 }, { status: 204 }])
-  await createSubscriptionStore(storage).create(aSubscription({ url: endpoint.url('/hook') }))
+  await createSubscriptionStore(storage, unverified, {}).create(aSubscription({ url: endpoint.url('/hook') }))
   await storage.close()
   const content = serialiseEvent({
     eventId: newEventId(),

@@ -6,7 +6,7 @@ import {
   openRedis,
   type Redis,
 } from '@switchhook/store'
-import { useRedis } from '@switchhook/testkit'
+import { UNLIMITED, unscheduled, unverified, useRedis } from '@switchhook/testkit'
 
 export interface OpenedStore {
   readonly redis: Redis
@@ -15,10 +15,13 @@ export interface OpenedStore {
 }
 
 const HOUR_MS = 3_600_000
-export const RETENTION = { finishedRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
+export const RETENTION = { finishedRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS, scheduleOf: unscheduled }
 
 /** `useRedis` with a delivery store. */
 export const useStore = (opened: (world: OpenedStore) => void): void =>
   useRedis(openRedis, ({ redis }) =>
-    opened({ redis, store: { ...createDeliveryStore(redis, RETENTION), ...createDeliveryArchive(redis) } }),
+    opened({
+      redis,
+      store: { ...createDeliveryStore(redis, RETENTION, UNLIMITED, unverified), ...createDeliveryArchive(redis) },
+    }),
   )

@@ -1,13 +1,13 @@
 import { type Delivery, parseDelivery } from '@switchhook/contracts'
 import { openBroker, Queue, serviceTopology } from '@switchhook/messaging'
 import { createDeliveryStore, type DeliveryStore, openRedis } from '@switchhook/store'
-import { silentLog } from '@switchhook/testkit'
+import { silentLog, UNLIMITED, unscheduled, unverified } from '@switchhook/testkit'
 import type { Surroundings } from './surroundings.ts'
 
 export type WorkerStub = Awaited<ReturnType<typeof startWorkerStub>>
 
 const HOUR_MS = 3_600_000
-const RETENTION = { finishedRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
+const RETENTION = { finishedRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS, scheduleOf: unscheduled }
 
 /**
  * Stands in for the workers: takes the deliveries that are published, and has the store that workers write to.
@@ -19,7 +19,7 @@ export async function startWorkerStub(
 ) {
   const redis = await openRedis({ url: redisUrl, log: silentLog, name: 'worker' })
   const broker = await openBroker({ url: amqpUrl, topology: serviceTopology([]), log: silentLog, name: 'worker' })
-  const store = createDeliveryStore(redis, RETENTION)
+  const store = createDeliveryStore(redis, RETENTION, UNLIMITED, unverified)
   const due: Delivery[] = []
   const yielding = new Set<Delivery>()
   for (const queue of [Queue.deliveryDue, Queue.yielding]) {

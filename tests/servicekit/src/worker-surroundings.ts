@@ -11,6 +11,7 @@ import {
   startServiceProcess,
   testBroker,
   testRedis,
+  unverified,
 } from '@switchhook/testkit'
 
 export type WorkerSurroundings = Awaited<ReturnType<typeof startWorkerSurroundings>>
@@ -66,7 +67,7 @@ async function startWorkerSurroundings() {
     },
     /** Stores a subscription of `acme` to a path of the receiver. */
     subscribe: (path: string, eventTypes: Subscription['eventTypes'] = ['call.status']): Promise<Subscription> =>
-      createSubscriptionStore(redis).create(aSubscription({ url: receiver.url(path), eventTypes })),
+      createSubscriptionStore(redis, unverified, {}).create(aSubscription({ url: receiver.url(path), eventTypes })),
     /** Kills the workers that still run, and closes everything. */
     close: async (): Promise<void> => {
       await Promise.all(workers.map((worker) => worker.kill()))

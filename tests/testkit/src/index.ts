@@ -19,6 +19,7 @@ export { type CommandResult, inherited, type RunningCommand, startCommand } from
 export { type LoggedLine, type ServiceProcess, startServiceProcess } from './service-process.ts'
 export { silentLog } from './silent-log.ts'
 export { stall } from './stall.ts'
+export { UNLIMITED, unscheduled, unverified } from './store-options.ts'
 export { type Direction, startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 export { type TestBroker, testBroker } from './test-broker.ts'
 export { testPostgres } from './test-postgres.ts'

@@ -1,5 +1,5 @@
 import { newSubscriptionId } from '@switchhook/contracts'
-import { aSubscription, eventually, useRedis } from '@switchhook/testkit'
+import { aSubscription, eventually, unverified, useRedis } from '@switchhook/testkit'
 import { breakerKey, type Endpoint } from '../keys.ts'
 import { execute, openRedis, type Redis } from '../redis/redis.ts'
 import { createSubscriptionStore } from '../subscriptions/subscription-store.ts'
@@ -292,7 +292,7 @@ test('one subscription’s failures do not affect another', async () => {
 
 test('a read returns the stored subscription with the breaker', async () => {
   const subscription = aSubscription({ id: endpoint.subscriptionId, tenant: endpoint.tenant })
-  const subscriptions = createSubscriptionStore(redis[1])
+  const subscriptions = createSubscriptionStore(redis[1], unverified, {})
   await subscriptions.create(subscription)
   await open()
   expect(await workers[0].readEndpoint(endpoint)).toMatchObject({ subscription, health: { state: 'open' } })

@@ -1,5 +1,5 @@
 import { type Delivery, newToken, Unavailable } from '@switchhook/contracts'
-import { checkInLots } from '@switchhook/testkit'
+import { checkInLots, UNLIMITED, unscheduled, unverified } from '@switchhook/testkit'
 import fc from 'fast-check'
 import { bodyKey, ledgerKey, parkedKey, recordKey } from '../keys.ts'
 import { execute, type Redis } from '../redis/redis.ts'
@@ -36,7 +36,7 @@ useDeliveries((opened) => {
 
 test('what is parked or held in a Redis of another installation is not accepted', async () => {
   const foreign = new Unavailable('redis', 'Redis holds another installation')
-  const other = createDeliveryStore(redis, retention, undefined, () => Promise.reject(foreign))
+  const other = createDeliveryStore(redis, retention, UNLIMITED, () => Promise.reject(foreign))
   const delivery = deliveryOf()
   await expect(other.park(delivery, null, 'exhausted')).rejects.toBe(foreign)
   const next = { token: newToken(), postponed: 0 }
@@ -364,9 +364,9 @@ describe('the record', () => {
   })
 
   describe('the ledger of a run that ended', () => {
-    const retention = { finishedRetentionMs: 60_000, parkedRetentionMs: 60_000 }
+    const retention = { finishedRetentionMs: 60_000, parkedRetentionMs: 60_000, scheduleOf: unscheduled }
     const open = (waitsMs = [10_000, 6 * HOUR_MS], cooldownMs = 30_000, kept = retention) =>
-      createDeliveryStore(redis, { ...kept, scheduleOf: () => ({ waitsMs, cooldownMs }) })
+      createDeliveryStore(redis, { ...kept, scheduleOf: () => ({ waitsMs, cooldownMs }) }, UNLIMITED, unverified)
     const keptApartMs = (delivery: Delivery) => fixture.ttlOf(ledgerKey(delivery.deliveryId))
     const MAX_MS = 6 * HOUR_MS + HOUR_MS - 5_000
     const expire = (delivery: Delivery) => redis[execute]((commands) => commands.del(recordKey(delivery.deliveryId)))
@@ -440,7 +440,7 @@ describe('the record', () => {
 
     test('is kept apart where a parked record lasts for less than a duplicate', async () => {
       const delivery = deliveryOf({ slot: 3, attempt: 3, token: 'a' })
-      const kept = { finishedRetentionMs: 24 * HOUR_MS, parkedRetentionMs: HOUR_MS }
+      const kept = { finishedRetentionMs: 24 * HOUR_MS, parkedRetentionMs: HOUR_MS, scheduleOf: unscheduled }
       await open(undefined, undefined, kept).park(delivery, refused(delivery), 'rejected')
       expect(await keptApartMs(delivery)).toBeGreaterThan(MAX_MS)
     })

@@ -1,3 +1,4 @@
+import { UNLIMITED, unverified } from '@switchhook/testkit'
 import type { Commands } from '../redis/commands.ts'
 import { execute, type Redis } from '../redis/redis.ts'
 import { createDeliveryStore } from './delivery-store.ts'
@@ -32,7 +33,7 @@ function redisOf({ isCluster, away = 'none' }: { isCluster: boolean; away?: stri
     mayMixTags: () => !isCluster,
     [execute]: (action) => action(commands),
   }
-  return { sent, store: createDeliveryStore(redis as Redis, retention) }
+  return { sent, store: createDeliveryStore(redis as Redis, retention, UNLIMITED, unverified) }
 }
 
 const statusOf = (results: readonly PromiseSettledResult<unknown>[]) => results.map(({ status }) => status)

@@ -17,8 +17,6 @@ const firstVisitMs = (visitInMs: number): number => Math.min(visitInMs, Math.max
 
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>
 
-const UNLIMITED: ParkedLimits = { perSubscription: 1_000_000_000, perTenant: 1_000_000_000, released: () => {} }
-
 /**
  * `already`: the slot was settled before, so its ledger and record were not written. The list of parked deliveries may have been
  * cut. `excess`: what has to be parked, because this one is held, too.
@@ -37,8 +35,8 @@ interface SettleResult {
 export function createDeliveryStore(
   redis: Redis,
   retention: DeliveryRetention,
-  limits = UNLIMITED,
-  verify: () => Promise<void> = () => Promise.resolve(),
+  limits: ParkedLimits,
+  verify: () => Promise<void>,
 ) {
   const parkedList = createParkedList(redis, retention, limits)
   const heldList = createHeldList(redis, createHeldVisits(redis), retention.parkedRetentionMs, limits)

@@ -171,8 +171,8 @@ export interface DeliveryRetention {
   /** Acknowledged, withdrawn and expired deliveries. */
   readonly finishedRetentionMs: number
   readonly parkedRetentionMs: number
-  /** A waiting delivery is kept for longer than its schedule takes. Absent: a duplicate waits in the broker for a moment. */
-  readonly scheduleOf?: ScheduleOf
+  /** A waiting delivery is kept for longer than its schedule takes. */
+  readonly scheduleOf: ScheduleOf
 }
 
 /** Time beyond the schedule, for an outage in which a waiting delivery cannot be consumed. */
@@ -191,7 +191,7 @@ const DUPLICATE_SLACK_MS = 3_600_000
  * | ledger of a run that ended, apart from the record | the longest wait of a duplicate, and an hour; 0 if the record certainly lasts longer |
  */
 export function createLifetimes(retention: DeliveryRetention) {
-  const { finishedRetentionMs, parkedRetentionMs, scheduleOf = () => ({ waitsMs: [], cooldownMs: 0 }) } = retention
+  const { finishedRetentionMs, parkedRetentionMs, scheduleOf } = retention
   const leastKeptMs = Math.min(finishedRetentionMs, parkedRetentionMs)
   return {
     recordMs(message: MessageIdentity, state: DeliveryState): number {

@@ -1,4 +1,5 @@
 import { type Delivery, newSubscriptionId, type SubscriptionId } from '@switchhook/contracts'
+import { unverified } from '@switchhook/testkit'
 import { bodyKey, parkedKey, recordKey, totalKey } from '../keys.ts'
 import { execute, type Redis } from '../redis/redis.ts'
 import type { DeliveryArchive } from './delivery-archive.ts'
@@ -23,14 +24,19 @@ beforeEach(() => Object.assign(released, { bodies: 0, dropped: 0 }))
 
 /** A worker with these limits. */
 const aWorker = (perSubscription: number, perTenant = 1_000) =>
-  createDeliveryStore(redis, retention, {
-    perSubscription,
-    perTenant,
-    released: ({ bodies, dropped }) => {
-      released.bodies += bodies
-      released.dropped += dropped
+  createDeliveryStore(
+    redis,
+    retention,
+    {
+      perSubscription,
+      perTenant,
+      released: ({ bodies, dropped }) => {
+        released.bodies += bodies
+        released.dropped += dropped
+      },
     },
-  })
+    unverified,
+  )
 
 const deliveriesOf = (subscriptionId: SubscriptionId, count: number, tenant = 'acme'): Delivery[] =>
   Array.from({ length: count }, () => deliveryOf({ tenant, subscriptionId }))

@@ -8,7 +8,7 @@ import {
   type Subscription,
   type Tenant,
 } from '@switchhook/contracts'
-import { aSubscription, eventually, useRedis } from '@switchhook/testkit'
+import { aSubscription, eventually, UNLIMITED, unscheduled, unverified, useRedis } from '@switchhook/testkit'
 import { createDeliveryStore } from '../deliveries/delivery-store.ts'
 import { deliveryOf as aDelivery, failed, parkedOf } from '../deliveries/testing/deliveries.ts'
 import { logKey } from '../keys.ts'
@@ -46,7 +46,13 @@ const deliveryOf = ({ eventId, eventType }: LoggedEvent, { id: subscriptionId, u
 
 const attempt = failed(aDelivery())
 
-const store = () => createDeliveryStore(redis, { finishedRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS })
+const store = () =>
+  createDeliveryStore(
+    redis,
+    { finishedRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS, scheduleOf: unscheduled },
+    UNLIMITED,
+    unverified,
+  )
 
 test('deliveries without an attempt are listed as pending, the newest first', async () => {
   const subscription = aSubscription()

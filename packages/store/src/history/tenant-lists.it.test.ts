@@ -1,5 +1,5 @@
 import { type Delivery, newEventId, newSubscriptionId, type SubscriptionId, type Tenant } from '@switchhook/contracts'
-import { aSubscription } from '@switchhook/testkit'
+import { aSubscription, unverified } from '@switchhook/testkit'
 import { array, assert, asyncProperty, constantFrom, integer } from 'fast-check'
 import {
   delivered,
@@ -216,8 +216,11 @@ async function fanOut(subscriptionIds: readonly SubscriptionId[], change?: Parti
 }
 
 async function subscribe(tenant: Tenant = 'acme'): Promise<SubscriptionId> {
-  return (await createSubscriptionStore(world.redis).create(aSubscription({ tenant, url: 'https://client.example' })))
-    .id
+  return (
+    await createSubscriptionStore(world.redis, unverified, {}).create(
+      aSubscription({ tenant, url: 'https://client.example' }),
+    )
+  ).id
 }
 
 describe('the deliveries of the latest events', () => {

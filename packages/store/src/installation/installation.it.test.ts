@@ -202,7 +202,7 @@ test('a record missing in the continued installation is not missing for a messag
 describe('subscriptions in an emptied Redis', () => {
   test('are unavailable instead of missing, and cannot be created', async () => {
     const { verify } = await open()
-    const [store, matching] = [createSubscriptionStore(redis, verify), createMatching(redis, verify)]
+    const [store, matching] = [createSubscriptionStore(redis, verify, {}), createMatching(redis, verify)]
     const created = await store.create(aSubscription())
     await expect(matching('acme', 'call.status')).resolves.toEqual([matchOf(created)])
     await server.lose()
@@ -221,10 +221,10 @@ describe('subscriptions in an emptied Redis', () => {
 
   test('that were created there are not taken for all of a tenant’s subscriptions', async () => {
     const { verify } = await open()
-    const [store, matching] = [createSubscriptionStore(redis, verify), createMatching(redis, verify)]
+    const [store, matching] = [createSubscriptionStore(redis, verify, {}), createMatching(redis, verify)]
     await Promise.all([store.create(aSubscription()), store.create(aSubscription())])
     await server.lose()
-    await createSubscriptionStore(redis, (await open()).verify).create(aSubscription())
+    await createSubscriptionStore(redis, (await open()).verify, {}).create(aSubscription())
     await expect(matching('acme', 'call.status')).rejects.toThrow(Unavailable)
     await server.restore()
     await expect(matching('acme', 'call.status')).resolves.toHaveLength(2)

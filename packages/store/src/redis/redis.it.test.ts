@@ -9,6 +9,9 @@ import {
   type TcpProxy,
   type TestRedis,
   testRedis,
+  UNLIMITED,
+  unscheduled,
+  unverified,
 } from '@switchhook/testkit'
 import { createDeliveryStore } from '../deliveries/delivery-store.ts'
 import { createMatching } from '../subscriptions/matching.ts'
@@ -89,9 +92,9 @@ test('a database that does not exist is waited for, and database 0 is not used i
 
 test('without Redis everything rejects immediately with Unavailable, and works again once reconnected to Redis', async () => {
   const redis = await open()
-  const [subscriptions, matching] = [createSubscriptionStore(redis), createMatching(redis)]
-  const retention = { finishedRetentionMs: 1, parkedRetentionMs: 1 }
-  const deliveries = createDeliveryStore(redis, retention)
+  const [subscriptions, matching] = [createSubscriptionStore(redis, unverified, {}), createMatching(redis, unverified)]
+  const retention = { finishedRetentionMs: 1, parkedRetentionMs: 1, scheduleOf: unscheduled }
+  const deliveries = createDeliveryStore(redis, retention, UNLIMITED, unverified)
   const deliveryId = deliveryIdOf(newEventId(), newSubscriptionId())
   await matching('acme', 'call.status')
   proxy.refuse()

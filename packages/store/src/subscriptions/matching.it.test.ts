@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { EVENT_TYPES, receives, type Subscription } from '@switchhook/contracts'
-import { aSubscription, type TestRedis, useRedis } from '@switchhook/testkit'
+import { aSubscription, type TestRedis, unverified, useRedis } from '@switchhook/testkit'
 import fc from 'fast-check'
 import { revisionKey, subscriptionChangesKey, subscriptionsKey } from '../keys.ts'
 import { execute, openRedis, type Redis } from '../redis/redis.ts'
@@ -44,8 +44,8 @@ test('a match equals the plain filter with any page size', async () => {
   await fc.assert(
     fc.asyncProperty(fc.record(limits), fc.array(change, { maxLength: 30 }), async (chosen, changes) => {
       await server.flush()
-      const api = createSubscriptionStore(other, undefined, { changes: chosen.changes })
-      const matching = createMatching(redis, undefined, chosen.matching)
+      const api = createSubscriptionStore(other, unverified, { changes: chosen.changes })
+      const matching = createMatching(redis, unverified, chosen.matching)
       const there: Subscription[] = []
       const compare = async (): Promise<void> => {
         for (const eventType of EVENT_TYPES) {
@@ -74,8 +74,8 @@ test('a match equals the plain filter with any page size', async () => {
 })
 
 test('while subscriptions change, every match includes the writes that ended before it', async () => {
-  const api = createSubscriptionStore(other, undefined, { changes: { fromSubscriptions: 0, most: 50 } })
-  const matching = createMatching(redis, undefined, { mostEntries: 1_000, pageSize: 3 })
+  const api = createSubscriptionStore(other, unverified, { changes: { fromSubscriptions: 0, most: 50 } })
+  const matching = createMatching(redis, unverified, { mostEntries: 1_000, pageSize: 3 })
   const created = Array.from({ length: 200 }, () => subscription())
   const isMatched = async ({ id }: Subscription): Promise<boolean> =>
     (await matching(TENANT, 'call.status')).some((found) => found.id === id)
@@ -89,8 +89,8 @@ test('while subscriptions change, every match includes the writes that ended bef
 })
 
 test('the matches of one tick read the revision once', async () => {
-  const matching = createMatching(redis)
-  await createSubscriptionStore(redis).create(subscription())
+  const matching = createMatching(redis, unverified)
+  await createSubscriptionStore(redis, unverified, {}).create(subscription())
   await matching(TENANT, 'call.status')
   const gets = async () => {
     const stats = await redis[execute]((commands) => commands.info('commandstats'))
@@ -103,7 +103,7 @@ test('the matches of one tick read the revision once', async () => {
 
 test('the list of changes is bounded, and a small tenant has none', async () => {
   const lengthOfList = () => redis[execute]((commands) => commands.llen(subscriptionChangesKey(TENANT)))
-  const store = createSubscriptionStore(redis, undefined, { changes: { fromSubscriptions: 5, most: 8 } })
+  const store = createSubscriptionStore(redis, unverified, { changes: { fromSubscriptions: 5, most: 8 } })
   const created = Array.from({ length: 20 }, () => subscription())
   for (const each of created.slice(0, 4)) await store.create(each)
   expect(await lengthOfList()).toBe(0)
@@ -117,7 +117,7 @@ describe(`a tenant with ${LARGE} subscriptions, of which 10 match calls`, () => 
   let matching: ReturnType<typeof createMatching>
 
   beforeEach(async () => {
-    matching = createMatching(redis)
+    matching = createMatching(redis, unverified)
     const all = Array.from({ length: LARGE }, (_, n) =>
       subscription({ eventTypes: [n % (LARGE / 10) === 0 ? 'call.status' : 'agent.status'] }),
     )
@@ -132,7 +132,7 @@ describe(`a tenant with ${LARGE} subscriptions, of which 10 match calls`, () => 
     expect(await matching(TENANT, 'call.status')).toHaveLength(10)
     const afterFirst = await reads()
     const created = subscription()
-    await createSubscriptionStore(redis).create(created)
+    await createSubscriptionStore(redis, unverified, {}).create(created)
     const written = await reads()
     const found = await matching(TENANT, 'call.status')
     expect(found).toHaveLength(11)
@@ -143,7 +143,7 @@ describe(`a tenant with ${LARGE} subscriptions, of which 10 match calls`, () => 
   })
 
   test('costs an event no more processor time than a tenant with ten', async () => {
-    const small = createSubscriptionStore(redis)
+    const small = createSubscriptionStore(redis, unverified, {})
     for (let n = 0; n < 10; n++) await small.create(subscription({ tenant: 'globex' }))
     const events = 2_000
     const costUs = async (tenant: string): Promise<number> => {
@@ -161,13 +161,13 @@ describe(`a tenant with ${LARGE} subscriptions, of which 10 match calls`, () => 
 })
 
 test('an event of a known revision reads nothing, and one of another revision sees the change', async () => {
-  const [store, matching] = [createSubscriptionStore(redis), createMatching(redis)]
+  const [store, matching] = [createSubscriptionStore(redis, unverified, {}), createMatching(redis, unverified)]
   const revisionNow = async () => (await redis[execute]((commands) => commands.get(revisionKey(TENANT)))) ?? ''
   const matched = async (revision: string) => (await matching(TENANT, 'call.status', undefined, revision)).length
   await store.create(subscription())
   const first = await revisionNow()
   expect(await matched(first)).toBe(1)
-  await createSubscriptionStore(other).create(subscription())
+  await createSubscriptionStore(other, unverified, {}).create(subscription())
   // Stored before the second subscription was.
   expect(await matched(first)).toBe(1)
   expect(await matched(await revisionNow())).toBe(2)

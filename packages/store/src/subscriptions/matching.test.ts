@@ -1,3 +1,4 @@
+import { unverified } from '@switchhook/testkit'
 import type { Commands } from '../redis/commands.ts'
 import { execute, type Redis } from '../redis/redis.ts'
 import { createMatching } from './matching.ts'
@@ -16,7 +17,7 @@ test('in a cluster, a primary that is away fails its own tenants only', async ()
     mayMixTags: () => false,
     [execute]: (action) => action(commands),
   }
-  const matching = createMatching(redis as Redis)
+  const matching = createMatching(redis as Redis, unverified)
   const results = await Promise.allSettled(['one', 'away', 'two'].map((tenant) => matching(tenant, 'call.status')))
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
 })

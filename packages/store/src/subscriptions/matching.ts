@@ -20,11 +20,7 @@ const LIMITS = {
  * Small tenants have no such list: then all subscriptions of the tenant are read. Without Redis it rejects with Unavailable.
  * @param verify rejects unless this Redis holds the data of the installation
  */
-export function createMatching(
-  redis: Redis,
-  verify: () => Promise<void> = () => Promise.resolve(),
-  limits: Readonly<typeof LIMITS> = LIMITS,
-) {
+export function createMatching(redis: Redis, verify: () => Promise<void>, limits: Readonly<typeof LIMITS> = LIMITS) {
   const tenants = createRecentTenants(limits.mostEntries)
 
   const readString = stringsPerTick(redis)

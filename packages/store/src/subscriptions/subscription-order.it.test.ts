@@ -1,5 +1,5 @@
 import { AppError, type Subscription } from '@switchhook/contracts'
-import { aSubscription, collect, type TestRedis, useRedis } from '@switchhook/testkit'
+import { aSubscription, collect, type TestRedis, unverified, useRedis } from '@switchhook/testkit'
 import fc from 'fast-check'
 import { subscriptionOrderKey } from '../keys.ts'
 import { execute, openRedis, type Redis } from '../redis/redis.ts'
@@ -14,7 +14,7 @@ let store: SubscriptionStore
 useRedis(openRedis, (opened) => ({ server, redis } = opened))
 beforeEach(async () => {
   await server.flush()
-  store = createSubscriptionStore(redis)
+  store = createSubscriptionStore(redis, unverified, {})
 })
 
 const subscription = (index: number): Subscription =>
@@ -76,7 +76,7 @@ test('a subscription that is created or removed between two pages moves no other
 })
 
 test('a tenant cannot have more bytes of subscriptions than the limit; small ones, changes and deletions pass', async () => {
-  const limited = createSubscriptionStore(redis, undefined, { mostBytesPerTenant: 8_000 })
+  const limited = createSubscriptionStore(redis, unverified, { mostBytesPerTenant: 8_000 })
   const heavy = (index: number) => ({ ...subscription(index), description: 'x'.repeat(3_000) })
   const [first] = [await limited.create(heavy(0)), await limited.create(heavy(1))]
   await expect(limited.create(heavy(2))).rejects.toMatchObject({ code: 'too-many-subscriptions' })
@@ -101,7 +101,7 @@ test('a page ends at a mebibyte; the next one begins after it', async () => {
 })
 
 test('a tenant cannot have more subscriptions than the limit, and can write those that it has', async () => {
-  const limited = createSubscriptionStore(redis, undefined, { mostPerTenant: 3 })
+  const limited = createSubscriptionStore(redis, unverified, { mostPerTenant: 3 })
   const all = Array.from({ length: 6 }, (_, index) => subscription(index))
   const results = await Promise.allSettled(all.map((one) => limited.create(one)))
   const refused = results.filter((result) => result.status === 'rejected')

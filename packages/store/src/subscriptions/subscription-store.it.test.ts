@@ -1,5 +1,5 @@
 import { type Subscription } from '@switchhook/contracts'
-import { aSubscription, collect, type TestRedis, useRedis } from '@switchhook/testkit'
+import { aSubscription, collect, type TestRedis, unverified, useRedis } from '@switchhook/testkit'
 import { removedSubscriptionKey, subscriptionsKey } from '../keys.ts'
 import { execute, openRedis, type Redis } from '../redis/redis.ts'
 import { createMatching } from './matching.ts'
@@ -17,9 +17,9 @@ let elsewhere: SubscriptionStore
 useRedis(openRedis, (opened) => ({ server, redis, other } = opened))
 beforeEach(async () => {
   await server.flush()
-  store = createSubscriptionStore(redis)
-  matching = createMatching(redis)
-  elsewhere = createSubscriptionStore(other)
+  store = createSubscriptionStore(redis, unverified, {})
+  matching = createMatching(redis, unverified)
+  elsewhere = createSubscriptionStore(other, unverified, {})
 })
 
 test('revise works on the stored subscription, even if others write in between', async () => {
@@ -52,7 +52,7 @@ test('a deleted subscription is found as it last was, by its own tenant, for as 
   const signing = (secret: string) => ({ id: secret, secret, since: '2026-11-20T17:00:00.000Z', former: [] })
   const created = aSubscription({ signing: signing('revoked'), headers: { authorization: 'old' } })
   const endpoint = { tenant: 'acme', subscriptionId: created.id }
-  const keeping = createSubscriptionStore(redis, undefined, { removedRetentionMs: async () => 5_000 })
+  const keeping = createSubscriptionStore(redis, unverified, { removedRetentionMs: async () => 5_000 })
   await keeping.create(created)
   await keeping.revise('acme', created.id, (present) => ({ ...present, signing: signing('last'), headers: undefined }))
   expect(await keeping.findRemoved(endpoint)).toBeUndefined()

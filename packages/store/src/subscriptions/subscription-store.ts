@@ -50,7 +50,7 @@ export type SubscriptionStore = ReturnType<typeof createSubscriptionStore>
  */
 export function createSubscriptionStore(
   redis: Redis,
-  verify: () => Promise<void> = () => Promise.resolve(),
+  verify: () => Promise<void>,
   limits: {
     /** Subscriptions that a tenant can have. Absent: any number. */
     readonly mostPerTenant?: number
@@ -59,7 +59,7 @@ export function createSubscriptionStore(
     readonly changes?: typeof CHANGES
     /** How long `findRemoved` finds a deleted subscription. */
     readonly removedRetentionMs?: () => Promise<number | undefined>
-  } = {},
+  },
 ) {
   const changes = limits.changes ?? CHANGES
   const order = createSubscriptionOrder(redis)

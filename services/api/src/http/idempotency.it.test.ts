@@ -16,7 +16,7 @@ import {
   openRedis,
   type Redis,
 } from '@switchhook/store'
-import { eventually, silentLog, startTcpProxy } from '@switchhook/testkit'
+import { eventually, silentLog, startTcpProxy, unverified } from '@switchhook/testkit'
 import { dial as dialRoute } from '../contact-center/calls/dial-route.ts'
 import { legRoutes } from '../contact-center/calls/leg-routes.ts'
 import { createCenter, createRecordWith } from '../contact-center/center/center.ts'
@@ -136,7 +136,7 @@ function partsOfReplica(leaseMs = LEASE_MS) {
   const recordWith = createRecordWith(transact, 0, Date.now)
   const center = createCenter({ store, transact, recordWith, platform, now: Date.now })
   const ofSubscriptions = {
-    subscriptions: createSubscriptionStore(redis),
+    subscriptions: createSubscriptionStore(redis, unverified, {}),
     urlRules: { requireHttps: false, guard: createAddressGuard([]) },
     healthOf: async () => HEALTHY,
     parkedCounts: createParkedCounter(redis),

@@ -2,7 +2,14 @@ import { newEventId, type Subscription } from '@switchhook/contracts'
 import { useWorkerSurroundings, type WorkerSurroundings } from '@switchhook/servicekit'
 import { newWebhookSecret, openVault, subscriptionSecret } from '@switchhook/signing'
 import { createCheckStore, createSubscriptionStore } from '@switchhook/store'
-import { aSubscription, eventually, type ReceiverScript, silentLog, watchReadingDelay } from '@switchhook/testkit'
+import {
+  aSubscription,
+  eventually,
+  type ReceiverScript,
+  silentLog,
+  unverified,
+  watchReadingDelay,
+} from '@switchhook/testkit'
 
 let surroundings: WorkerSurroundings
 useWorkerSurroundings((started) => (surroundings = started))
@@ -21,7 +28,7 @@ test('a check keeps the limits of its subscription', async () => {
     const unsigned = aSubscription({ url, ...limits })
     const { tenant, id } = unsigned
     const secret = vault.seal(newWebhookSecret(), subscriptionSecret(tenant, id))
-    await createSubscriptionStore(redis).create({
+    await createSubscriptionStore(redis, unverified, {}).create({
       ...unsigned,
       signing: { id: '1', secret, since: new Date(0).toISOString(), former: [] },
     })

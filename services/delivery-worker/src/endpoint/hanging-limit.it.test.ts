@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { aDeliveryTo, useWorkerSurroundings, type WorkerSurroundings } from '@switchhook/servicekit'
 import { createSubscriptionStore } from '@switchhook/store'
-import { aSubscription } from '@switchhook/testkit'
+import { aSubscription, unverified } from '@switchhook/testkit'
 
 const CONCURRENCY = 20
 /** Of the tenant, each to an endpoint of its own, and of its neighbour. More hang than the worker has places. */
@@ -18,7 +18,7 @@ test('a tenant whose endpoints answer one retry in four and hang otherwise delay
   const { receiver, redis, openBroker, startWorker } = surroundings
   await startWorker({ DELIVERY_CONCURRENCY: `${CONCURRENCY}`, DELIVERY_TIMEOUT: '60s', SHUTDOWN_GRACE: '70s' })
   const broker = await openBroker()
-  const store = createSubscriptionStore(redis)
+  const store = createSubscriptionStore(redis, unverified, {})
   const subscribe = (tenant: string, path: string) => store.create(aSubscription({ tenant, url: receiver.url(path) }))
 
   /** Resolves once the neighbour has received all of its deliveries beside those of the tenant. */

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url'
 import { type Delivery, envelopesOf, type Subscription } from '@switchhook/contracts'
 import { aDeliveryTo, useWorkerSurroundings, type WorkerSurroundings } from '@switchhook/servicekit'
 import { createSubscriptionStore } from '@switchhook/store'
-import { aSubscription, eventually } from '@switchhook/testkit'
+import { aSubscription, eventually, unverified } from '@switchhook/testkit'
 
 const SHIFT = join(import.meta.dirname, '../../../../tools/chaos/src/faults/shifted-clock.ts')
 
@@ -14,7 +14,7 @@ test('a worker whose clock is 45 s ahead expires nothing that is young, and send
   const { receiver, redis } = surroundings
   const subscribed = async (path: string, change: Partial<Subscription>): Promise<Delivery> => {
     const subscription = aSubscription({ url: receiver.url(path), ...change })
-    await createSubscriptionStore(redis).create(subscription)
+    await createSubscriptionStore(redis, unverified, {}).create(subscription)
     const delivery = aDeliveryTo(subscription)
     const event = { eventType: 'call.status', occurredAt: new Date().toISOString(), tenant: delivery.tenant } as const
     return { ...delivery, body: envelopesOf(event, JSON.stringify({ state: 2 }))(delivery.deliveryId) }

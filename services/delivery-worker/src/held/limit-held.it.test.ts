@@ -8,7 +8,7 @@ import {
   createTenantParked,
   type HeldExcess,
 } from '@switchhook/store'
-import { aDelivery, aSubscription, silentLog } from '@switchhook/testkit'
+import { aDelivery, aSubscription, silentLog, unverified } from '@switchhook/testkit'
 import { createPipeline } from '../pipeline/pipeline.ts'
 import { aReading, HEALTHY, heldParts, pipelineDeps } from '../testing/delivering.ts'
 import { createHeldLimit } from './held-limit.ts'
@@ -31,7 +31,7 @@ interface WorkerOptions {
 function aWorker({ perSubscription, perTenant = 1_000, tenant = newSubscriptionId(), publish, dies }: WorkerOptions) {
   const { redis, store: archive } = world
   const held = createHeldStore(redis)
-  const store = createDeliveryStore(redis, RETENTION, { perSubscription, perTenant, released: () => {} })
+  const store = createDeliveryStore(redis, RETENTION, { perSubscription, perTenant, released: () => {} }, unverified)
   const noticed: string[] = []
   const noticeParked = async ({ deliveryId }: Pick<Delivery, 'deliveryId'>): Promise<void> => {
     if ((await archive.find(deliveryId))?.state !== 'parked') return

@@ -11,7 +11,7 @@ import { createAddressGuard } from '@switchhook/egress'
 import { startDeadline } from '@switchhook/runtime'
 import { aDeliveryTo } from '@switchhook/servicekit'
 import { createBreakerStore, createSubscriptionStore, openRedis, type Redis } from '@switchhook/store'
-import { aSubscription, silentLog, type TestRedis, testRedis } from '@switchhook/testkit'
+import { aSubscription, silentLog, type TestRedis, testRedis, unverified } from '@switchhook/testkit'
 import { generate } from 'selfsigned'
 import type { DiagnosticsChannel } from 'undici'
 import { createAdmit } from '../endpoint/admit.ts'
@@ -121,7 +121,7 @@ interface Tally {
 async function run(rounds: number, { hasLease }: { readonly hasLease: boolean }): Promise<Tally> {
   const guard = createAddressGuard(['127.0.0.0/8'])
   const client = createPostClient({ timeoutMs: 10_000, maxSockets: 1_000, guard, lookup: slowLookup })
-  const subscriptions = createSubscriptionStore(redis)
+  const subscriptions = createSubscriptionStore(redis, unverified, {})
   const breakers = createBreakerStore(redis, { failures: 5, cooldownMs: 30_000 })
   const admit = createAdmit({
     readEndpoint: (delivery) => breakers.readEndpoint(delivery),

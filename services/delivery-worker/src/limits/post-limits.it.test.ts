@@ -1,7 +1,7 @@
 import type { Subscription } from '@switchhook/contracts'
 import { aDeliveryTo, useWorkerSurroundings, type WorkerSurroundings } from '@switchhook/servicekit'
 import { createHeldStore, createSubscriptionStore } from '@switchhook/store'
-import { aSubscription, eventually, watchReadingDelay } from '@switchhook/testkit'
+import { aSubscription, eventually, unverified, watchReadingDelay } from '@switchhook/testkit'
 
 /** Permits of the worker that was killed expire, and so does the lease of what it was passing on. */
 const PATIENT = { timeoutMs: 60_000 }
@@ -22,7 +22,7 @@ function leastTimeBeyond(count: number, path: string): number {
 
 test('while workers come and go, no limited subscription gets more than it allows, and all get everything; their neighbour too', async () => {
   const { receiver, redis } = surroundings
-  const subscriptions = createSubscriptionStore(redis)
+  const subscriptions = createSubscriptionStore(redis, unverified, {})
   const create = (path: string, limits: Partial<Subscription> = {}) =>
     subscriptions.create(aSubscription({ url: receiver.url(path), ...limits }))
   const neighbour = await create('/neighbour')

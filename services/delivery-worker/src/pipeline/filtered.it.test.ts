@@ -1,7 +1,7 @@
 import { type Delivery, envelopesOf } from '@switchhook/contracts'
 import { aDeliveryTo, useWorkerSurroundings, type WorkerSurroundings } from '@switchhook/servicekit'
 import { createSubscriptionStore } from '@switchhook/store'
-import { aSubscription, eventually } from '@switchhook/testkit'
+import { aSubscription, eventually, unverified } from '@switchhook/testkit'
 
 let surroundings: WorkerSurroundings
 useWorkerSurroundings((started) => (surroundings = started))
@@ -12,7 +12,7 @@ test('a delivery whose filter was set after the fan-out is withdrawn, and others
     url: receiver.url('/ends'),
     filter: { 'call.status': { state: [7] } },
   })
-  await createSubscriptionStore(redis).create(subscription)
+  await createSubscriptionStore(redis, unverified, {}).create(subscription)
   const inState = (state: number): Delivery => {
     const delivery = aDeliveryTo(subscription)
     const { deliveryId, tenant } = delivery

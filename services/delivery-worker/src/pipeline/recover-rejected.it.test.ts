@@ -8,7 +8,7 @@ import {
   createSubscriptionStore,
   createTimerStore,
 } from '@switchhook/store'
-import { aDelivery, aSubscription, eventually } from '@switchhook/testkit'
+import { aDelivery, aSubscription, eventually, unverified } from '@switchhook/testkit'
 import { ok } from '../testing/delivering.ts'
 import type { AfterSettled } from './pipeline.ts'
 import type { At } from './progress.ts'
@@ -34,7 +34,7 @@ beforeEach(() => {
 
 const subscribe = (change: { readonly recoverRejected?: true }) => {
   const { subscriptionId: id, tenant } = delivery
-  return createSubscriptionStore(world.redis).create(aSubscription({ id, tenant, ...change }))
+  return createSubscriptionStore(world.redis, unverified, {}).create(aSubscription({ id, tenant, ...change }))
 }
 const rejected = async () =>
   (await createBreakerStore(world.redis, { failures: 5, cooldownMs: 1 }).readEndpoint(delivery)).rejected

@@ -22,6 +22,7 @@ import {
   type TestRedis,
   testBroker,
   testRedis,
+  unverified,
 } from '@switchhook/testkit'
 
 const quiet = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
@@ -61,7 +62,7 @@ async function startFanout(): Promise<ServiceProcess> {
 }
 
 const subscribe = (tenant: string): Promise<Subscription> =>
-  createSubscriptionStore(redis).create(aSubscription({ tenant }))
+  createSubscriptionStore(redis, unverified, {}).create(aSubscription({ tenant }))
 
 const eventOf = (tenant: string): PlatformEvent => ({
   eventId: newEventId(),

@@ -9,7 +9,7 @@ import { openBroker, serviceTopology } from '@switchhook/messaging'
 import { createLogger } from '@switchhook/runtime'
 import { newWebhookSecret, openVault, subscriptionSecret } from '@switchhook/signing'
 import { createDeliveryStore, createSubscriptionStore, openInstallation, openRedis } from '@switchhook/store'
-import { aSubscription } from '@switchhook/testkit'
+import { aSubscription, UNLIMITED, unscheduled } from '@switchhook/testkit'
 import type { Bench } from '../bench.ts'
 import { callData } from './events.ts'
 
@@ -41,11 +41,17 @@ export async function openPopulation({ stack: { urls }, defer }: Bench, url: str
     installation.close()
     await redis.close()
   })
-  const store = createSubscriptionStore(redis, installation.verify)
-  const deliveries = createDeliveryStore(redis, {
-    finishedRetentionMs: RETENTION_MS,
-    parkedRetentionMs: RETENTION_MS,
-  })
+  const store = createSubscriptionStore(redis, installation.verify, {})
+  const deliveries = createDeliveryStore(
+    redis,
+    {
+      finishedRetentionMs: RETENTION_MS,
+      parkedRetentionMs: RETENTION_MS,
+      scheduleOf: unscheduled,
+    },
+    UNLIMITED,
+    installation.verify,
+  )
   // A local stack has no SECRET_KEYS, so the services use the same development key.
   const vault = openVault({ SECRET_KEYS: undefined }, { warn: () => {} })
   const created: Subscription[] = []

@@ -1,5 +1,5 @@
 import type { Attempt, Delivery, SubscriptionId } from '@switchhook/contracts'
-import { aDelivery, type TestRedis, useRedis } from '@switchhook/testkit'
+import { aDelivery, type TestRedis, UNLIMITED, unscheduled, unverified, useRedis } from '@switchhook/testkit'
 import { createTenantParked, type TenantParkedQuery } from '../../history/tenant-parked.ts'
 import { execute, openRedis, type Redis } from '../../redis/redis.ts'
 import { createDeliveryArchive, type DeliveryArchive } from '../delivery-archive.ts'
@@ -10,6 +10,7 @@ export const HOUR_MS = 3_600_000
 export const retention = {
   finishedRetentionMs: HOUR_MS,
   parkedRetentionMs: 720 * HOUR_MS,
+  scheduleOf: unscheduled,
 }
 
 export interface TestDeliveries {
@@ -37,7 +38,7 @@ export function useDeliveries(opened: (fixture: TestDeliveries) => void): void {
 }
 
 function fixtureOf({ server, redis }: Pick<TestDeliveries, 'server' | 'redis'>): TestDeliveries {
-  const store = { ...createDeliveryStore(redis, retention), ...createDeliveryArchive(redis) }
+  const store = { ...createDeliveryStore(redis, retention, UNLIMITED, unverified), ...createDeliveryArchive(redis) }
   return {
     server,
     redis,

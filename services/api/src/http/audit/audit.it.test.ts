@@ -1,6 +1,7 @@
 import { deliveryIdOf, newEventId, parseSubscriptionId } from '@switchhook/contracts'
 import { attemptOf, newDelivery, type Surroundings } from '@switchhook/servicekit'
 import { createDeliveryStore, type Redis } from '@switchhook/store'
+import { UNLIMITED, unscheduled, unverified } from '@switchhook/testkit'
 import type { ApiUnderTest } from '../../testing/api-under-test.ts'
 import { useApi } from '../../testing/use-api.ts'
 
@@ -50,9 +51,9 @@ async function createDisabled(times: number): Promise<string> {
   for (let time = 0; time < times; time++) {
     await api.call('PATCH', `${SUBSCRIPTIONS}/${id}`, { headers: acme, json: { enabled: false } })
   }
-  const retention = { finishedRetentionMs: 60_000, parkedRetentionMs: 60_000 }
+  const retention = { finishedRetentionMs: 60_000, parkedRetentionMs: 60_000, scheduleOf: unscheduled }
   const parked = newDelivery(id)
-  await createDeliveryStore(redis, retention).park(parked, attemptOf(parked), 'exhausted')
+  await createDeliveryStore(redis, retention, UNLIMITED, unverified).park(parked, attemptOf(parked), 'exhausted')
   return id
 }
 

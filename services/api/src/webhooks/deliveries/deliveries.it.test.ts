@@ -26,7 +26,7 @@ import {
   type DeliveryStore,
   type Redis,
 } from '@switchhook/store'
-import { brokerAlarm, eventually, startTcpProxy, type TcpProxy } from '@switchhook/testkit'
+import { brokerAlarm, eventually, startTcpProxy, type TcpProxy, unverified } from '@switchhook/testkit'
 import { type Answer, bind } from '../../http/route.ts'
 import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
 import { redeliverDelivery } from './delivery-routes.ts'
@@ -311,7 +311,7 @@ describe('sending again', () => {
         const publish = async (delivery: Delivery) => void published.push(delivery)
         const journal = createJournalReader(redis, { size: 0, retentionMs: 0, deliveryRetentionMs: 0 })
         const route = bind(redeliverDelivery, {
-          subscriptions: createSubscriptionStore(redis),
+          subscriptions: createSubscriptionStore(redis, unverified, {}),
           deliveries,
           deliveryLog: { pending: () => Promise.reject(new Error('must not be called')) },
           journal,

@@ -8,7 +8,7 @@ import {
   type Surroundings,
 } from '@switchhook/servicekit'
 import { createDeliveryStore, type LoggedEvent, type Redis } from '@switchhook/store'
-import { eventually } from '@switchhook/testkit'
+import { eventually, UNLIMITED, unscheduled, unverified } from '@switchhook/testkit'
 import type { ApiUnderTest } from '../../testing/api-under-test.ts'
 import { useApi } from '../../testing/use-api.ts'
 
@@ -62,7 +62,12 @@ test.each(['sip:alice@ACME.example', 'SIP:alice@acme.example', 'sip:%61lice@acme
     const ids = { eventId, deliveryId: deliveryIdOf(eventId, subscriptionId), firstDueAt: event.fannedOutAt }
     const body = Buffer.from(JSON.stringify({ data: { agentUri } }))
     const delivery = { ...newDelivery(subscriptionId, ids), body }
-    const store = createDeliveryStore(redis, { finishedRetentionMs: 3_600_000, parkedRetentionMs: 3_600_000 })
+    const store = createDeliveryStore(
+      redis,
+      { finishedRetentionMs: 3_600_000, parkedRetentionMs: 3_600_000, scheduleOf: unscheduled },
+      UNLIMITED,
+      unverified,
+    )
     await store.park(delivery, attemptOf(delivery), 'rejected')
     expect(await listed(`?${query}&limit=1`)).toMatchObject({ body: { items: [{ eventId, agentUri }] } })
     for (const state of ['any', 'parked']) {

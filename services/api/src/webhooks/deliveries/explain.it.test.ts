@@ -15,6 +15,7 @@ import {
   type LoggedEvent,
   type Redis,
 } from '@switchhook/store'
+import { UNLIMITED, unscheduled, unverified } from '@switchhook/testkit'
 import type { ApiUnderTest } from '../../testing/api-under-test.ts'
 import { useApi } from '../../testing/use-api.ts'
 
@@ -34,10 +35,10 @@ useApi(['acme', 'globex'], (world) => {
     redis,
     headers: { acme, globex },
   } = world)
-  store = createDeliveryStore(redis, RETENTION)
+  store = createDeliveryStore(redis, RETENTION, UNLIMITED, unverified)
 })
 
-const RETENTION = { finishedRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
+const RETENTION = { finishedRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS, scheduleOf: unscheduled }
 
 async function subscribe(headers = acme, eventTypes: readonly string[] = ['call.status']): Promise<SubscriptionId> {
   const json = { url: 'https://client.example/hooks', eventTypes }
@@ -237,7 +238,7 @@ describe('the explanation of an event', () => {
     const id = await subscribe()
     const event = await fanOut(id)
     const one = { perSubscription: 1, perTenant: 1, released: () => {} }
-    const limited = createDeliveryStore(redis, RETENTION, one)
+    const limited = createDeliveryStore(redis, RETENTION, one, unverified)
     await limited.park(deliveryOf(event, id), attempt, 'rejected')
     await limited.park(deliveryOf(await fanOut(id), id), attempt, 'rejected')
     const { body } = await explain(event.eventId)

@@ -7,6 +7,7 @@ import {
 } from '@switchhook/contracts'
 import { logFanOut, loggedEvent, newDelivery } from '@switchhook/servicekit'
 import { createDeliveryStore, type LoggedEvent, type Redis } from '@switchhook/store'
+import { UNLIMITED, unscheduled, unverified } from '@switchhook/testkit'
 import type { ApiUnderTest } from '../../testing/api-under-test.ts'
 import { useApi } from '../../testing/use-api.ts'
 
@@ -120,8 +121,8 @@ describe('a delivery whose first attempt is not finished', () => {
     const { eventId } = event
     const deliveryId = deliveryIdOf(eventId, subscriptionId)
     const delivery = newDelivery(subscriptionId, { eventId, deliveryId, url: URL })
-    const retention = { finishedRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
-    await createDeliveryStore(redis, retention).settle(delivery, null, { state: 'withdrawn' })
+    const retention = { finishedRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS, scheduleOf: unscheduled }
+    await createDeliveryStore(redis, retention, UNLIMITED, unverified).settle(delivery, null, { state: 'withdrawn' })
     expect((await read(deliveryId)).body).toMatchObject({ state: 'withdrawn', url: URL })
   })
 })

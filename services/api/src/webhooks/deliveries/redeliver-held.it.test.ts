@@ -11,14 +11,14 @@ import {
   type HeldStore,
   type Redis,
 } from '@switchhook/store'
-import { eventually } from '@switchhook/testkit'
+import { eventually, UNLIMITED, unscheduled, unverified } from '@switchhook/testkit'
 import type { ApiUnderTest } from '../../testing/api-under-test.ts'
 import { useApi } from '../../testing/use-api.ts'
 import { type RedeliverDeps, redeliver } from './redeliver.ts'
 
 const WEBHOOKS = '/api/v1/webhooks'
 const HOUR_MS = 3_600_000
-const RETENTION = { finishedRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
+const RETENTION = { finishedRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS, scheduleOf: unscheduled }
 const JOURNAL = { size: 1_000, retentionMs: HOUR_MS, deliveryRetentionMs: HOUR_MS }
 
 let api: ApiUnderTest
@@ -33,7 +33,7 @@ useApi(['acme'], (world) => {
     redis,
     headers: { acme },
   } = world)
-  store = createDeliveryStore(redis, RETENTION)
+  store = createDeliveryStore(redis, RETENTION, UNLIMITED, unverified)
   held = createHeldStore(redis)
 })
 
@@ -93,7 +93,7 @@ describe('a delivery that a client has leased', () => {
     const archive = createDeliveryArchive(redis)
     const published: Delivery[] = []
     const deps: RedeliverDeps = {
-      subscriptions: createSubscriptionStore(redis),
+      subscriptions: createSubscriptionStore(redis, unverified, {}),
       deliveries: archive,
       journal: createJournalReader(redis, JOURNAL),
       held,

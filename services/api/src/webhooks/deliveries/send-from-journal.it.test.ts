@@ -17,7 +17,7 @@ import {
   waitingUntil,
 } from '@switchhook/servicekit'
 import { createDeliveryStore, type DeliveryStore, type LoggedEvent, type Redis } from '@switchhook/store'
-import { eventually } from '@switchhook/testkit'
+import { eventually, UNLIMITED, unscheduled, unverified } from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
 
 const WEBHOOKS = '/api/v1/webhooks'
@@ -81,9 +81,9 @@ async function acknowledge(event: LoggedEvent, subscriptionId: SubscriptionId): 
 
 /** Acknowledges a delivery whose record expires immediately. */
 async function acknowledgeAndForget(delivery: Delivery): Promise<void> {
-  const retention = { finishedRetentionMs: 1, parkedRetentionMs: 60_000 }
+  const retention = { finishedRetentionMs: 1, parkedRetentionMs: 60_000, scheduleOf: unscheduled }
   const made = attemptOf(delivery, { outcome: 'delivered', status: 204 })
-  await createDeliveryStore(redis, retention).settle(delivery, made, { state: 'acknowledged' })
+  await createDeliveryStore(redis, retention, UNLIMITED, unverified).settle(delivery, made, { state: 'acknowledged' })
   const path = `${WEBHOOKS}/deliveries/${delivery.deliveryId}`
   await eventually(async () => expect((await api.call('GET', path, { headers: acme })).status).toBe(404))
 }

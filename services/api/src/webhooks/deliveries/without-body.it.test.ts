@@ -1,13 +1,13 @@
 import type { Delivery } from '@switchhook/contracts'
 import { attemptOf, newDelivery } from '@switchhook/servicekit'
 import { createDeliveryStore, type DeliveryStore, type Redis } from '@switchhook/store'
-import { eventually } from '@switchhook/testkit'
+import { eventually, unscheduled, unverified } from '@switchhook/testkit'
 import type { ApiUnderTest } from '../../testing/api-under-test.ts'
 import { useApi } from '../../testing/use-api.ts'
 
 const SUBSCRIPTIONS = '/api/v1/webhooks/subscriptions'
 const DELIVERIES = '/api/v1/webhooks/deliveries'
-const retention = { finishedRetentionMs: 60_000, parkedRetentionMs: 60_000 }
+const retention = { finishedRetentionMs: 60_000, parkedRetentionMs: 60_000, scheduleOf: unscheduled }
 
 let api: ApiUnderTest
 let redis: Redis
@@ -20,7 +20,12 @@ useApi(
   (world) => {
     ;({ api, redis } = world)
     headers = world.headers.acme
-    store = createDeliveryStore(redis, retention, { perSubscription: 2, perTenant: 1_000, released: () => {} })
+    store = createDeliveryStore(
+      redis,
+      retention,
+      { perSubscription: 2, perTenant: 1_000, released: () => {} },
+      unverified,
+    )
   },
   { PARKED_LIMIT_PER_SUBSCRIPTION: '2' },
 )

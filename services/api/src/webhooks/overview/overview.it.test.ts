@@ -8,7 +8,7 @@ import {
   createStatisticsStore,
   type Redis,
 } from '@switchhook/store'
-import { eventually } from '@switchhook/testkit'
+import { eventually, UNLIMITED, unscheduled, unverified } from '@switchhook/testkit'
 import type { ApiUnderTest } from '../../testing/api-under-test.ts'
 import { useApi } from '../../testing/use-api.ts'
 
@@ -39,7 +39,13 @@ async function subscribe(url: string, tenant: 'acme' | 'globex' = 'acme'): Promi
   return (body as { id: string }).id
 }
 
-const store = () => createDeliveryStore(redis, { finishedRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS })
+const store = () =>
+  createDeliveryStore(
+    redis,
+    { finishedRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS, scheduleOf: unscheduled },
+    UNLIMITED,
+    unverified,
+  )
 
 /** Fans out an event about alice to a subscription, and parks its delivery after an answer with this status. */
 async function park(subscription: string, status: number, { tenant = 'acme', callId = 'a' } = {}): Promise<string> {

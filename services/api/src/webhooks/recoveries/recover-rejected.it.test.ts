@@ -23,7 +23,7 @@ import {
   openRedis,
   type Redis,
 } from '@switchhook/store'
-import { aSubscription, silentLog, useRedis } from '@switchhook/testkit'
+import { aSubscription, silentLog, UNLIMITED, unscheduled, unverified, useRedis } from '@switchhook/testkit'
 import { announceTimers } from '../../state/timer-loop.ts'
 import type { Writing } from '../../state/transact.ts'
 import { countRecovery } from './begin-recovery.ts'
@@ -33,7 +33,7 @@ import { newRecovery, type Recovery } from './recovery.ts'
 import { createRecoveryMeter } from './recovery-meter.ts'
 
 const HOUR_MS = 3_600_000
-const RETENTION = { finishedRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS }
+const RETENTION = { finishedRetentionMs: HOUR_MS, parkedRetentionMs: HOUR_MS, scheduleOf: unscheduled }
 const MINUTE_MS = 60_000
 
 let connections: readonly [Redis, Redis]
@@ -67,8 +67,10 @@ beforeEach(async () => {
 })
 
 const subscribe = (change: Partial<Subscription>): Promise<Subscription> =>
-  createSubscriptionStore(connections[0]).create(aSubscription({ id: subscriptionId, tenant, ...change }))
-const store = () => createDeliveryStore(connections[0], RETENTION)
+  createSubscriptionStore(connections[0], unverified, {}).create(
+    aSubscription({ id: subscriptionId, tenant, ...change }),
+  )
+const store = () => createDeliveryStore(connections[0], RETENTION, UNLIMITED, unverified)
 const rejections = () => createRejectionStore(connections[0])
 const recorded = () => rejections().find({ tenant, subscriptionId })
 
@@ -94,7 +96,7 @@ function openReplica(redis: Redis) {
   })
   const [again, leases]: [number[], unknown[]] = [[], []]
   const rejected = createRecoverRejected({
-    subscriptions: createSubscriptionStore(redis),
+    subscriptions: createSubscriptionStore(redis, unverified, {}),
     rejections: {
       ...recording,
       remove: (...those) => (dies ? Promise.reject(new Error('died')) : recording.remove(...those)),
@@ -318,7 +320,10 @@ test.each<[string, Partial<Subscription>]>([
   ['is disabled', { enabled: false }],
 ])('begins nothing if the subscription %s', async (_name, change) => {
   await park()
-  await createSubscriptionStore(connections[0]).revise(tenant, subscriptionId, (each) => ({ ...each, ...change }))
+  await createSubscriptionStore(connections[0], unverified, {}).revise(tenant, subscriptionId, (each) => ({
+    ...each,
+    ...change,
+  }))
   await replicas[0].asked()
   expect(await recoveries()).toEqual([])
 })
@@ -330,7 +335,7 @@ test('begins nothing if nothing is parked any more, or the subscription is delet
   expect(await recoveries()).toEqual([])
   expect(await recorded()).toBeUndefined()
   await park()
-  await createSubscriptionStore(connections[0]).remove(tenant, subscriptionId, () => {})
+  await createSubscriptionStore(connections[0], unverified, {}).remove(tenant, subscriptionId, () => {})
   await replicas[0].asked()
   expect(await recoveries()).toEqual([])
 })

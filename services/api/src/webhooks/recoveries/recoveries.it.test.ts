@@ -33,7 +33,7 @@ import {
   openRedis,
   type Redis,
 } from '@switchhook/store'
-import { aSubscription, eventually, silentLog, useRedis } from '@switchhook/testkit'
+import { aSubscription, eventually, silentLog, UNLIMITED, unscheduled, unverified, useRedis } from '@switchhook/testkit'
 import { announceTimers } from '../../state/timer-loop.ts'
 import type { Writing } from '../../state/transact.ts'
 import { boundRoute } from '../../testing/bound-route.ts'
@@ -44,7 +44,7 @@ import type { RecoveryBook } from './recovery-book.ts'
 import { createRecoveryMeter, type RecoveryMeter } from './recovery-meter.ts'
 import { recoveryRoutes } from './recovery-routes.ts'
 
-const retention = { finishedRetentionMs: 3_600_000, parkedRetentionMs: 3_600_000 }
+const retention = { finishedRetentionMs: 3_600_000, parkedRetentionMs: 3_600_000, scheduleOf: unscheduled }
 const URL = 'https://client.example/repaired'
 const SIGNING: Signing = { id: randomUUID(), secret: 'sealed', since: new Date().toISOString(), former: [] }
 
@@ -72,7 +72,7 @@ let meter: RecoveryMeter
 
 useRedis(openRedis, ({ redis: one, other }) => {
   connections = [one, other]
-  store = createDeliveryStore(connections[0], retention)
+  store = createDeliveryStore(connections[0], retention, UNLIMITED, unverified)
 })
 
 beforeEach(async () => {
@@ -121,7 +121,7 @@ async function beginBackfill(eventTypes: readonly EventType[] = ['call.status'])
 }
 
 const breaker = () => createBreakerStore(connections[0], { failures: 2, cooldownMs: 60_000 })
-const subscriptions = () => createSubscriptionStore(connections[0])
+const subscriptions = () => createSubscriptionStore(connections[0], unverified, {})
 
 async function park(reason: ParkedReason = 'exhausted'): Promise<DeliveryId> {
   const delivery = newDelivery(subscriptionId, { tenant, url: 'https://client.example/broken' })

@@ -16,7 +16,7 @@ import {
   type WorkerStub,
 } from '@switchhook/servicekit'
 import { createJournal, createSubscriptionStore, type DeliveryStore, type Redis } from '@switchhook/store'
-import { aSubscription, eventually, startTcpProxy, type TcpProxy } from '@switchhook/testkit'
+import { aSubscription, eventually, startTcpProxy, type TcpProxy, unverified } from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
 import type { RecoveryView } from './recovery-schema.ts'
 
@@ -310,7 +310,7 @@ describe('a backfill', () => {
   test('of a subscription to all types takes those that a later version has added', async () => {
     await journal().append([loggedEvent({ eventType: 'agent.status', dataJson: '{}' })])
     const countOf = async (eventTypes: readonly SubscribedType[]) => {
-      const { id } = await createSubscriptionStore(redis).create(aSubscription({ eventTypes }))
+      const { id } = await createSubscriptionStore(redis, unverified, {}).create(aSubscription({ eventTypes }))
       return ((await previewBackfill(id, { from: FROM })).body as { count: number }).count
     }
     expect(await countOf(['call.status', '*'])).toBe((await countOf(['call.status'])) + 1)

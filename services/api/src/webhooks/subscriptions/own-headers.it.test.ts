@@ -2,7 +2,7 @@ import { parseSubscriptionId } from '@switchhook/contracts'
 import { type Surroundings, startSurroundings } from '@switchhook/servicekit'
 import { createVault, secretKeys, subscriptionHeader } from '@switchhook/signing'
 import { createSubscriptionStore, openRedis, type Redis } from '@switchhook/store'
-import { silentLog, startTcpProxy, type TcpProxy } from '@switchhook/testkit'
+import { silentLog, startTcpProxy, type TcpProxy, unverified } from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
 
 const PATH = '/api/v1/webhooks/subscriptions'
@@ -50,7 +50,7 @@ async function call(method: 'GET' | 'POST' | 'PATCH', path: string, json?: objec
 }
 
 const valuesOf = async (id: string, keys: string) => {
-  const found = await createSubscriptionStore(redis).find('acme', parseSubscriptionId(id))
+  const found = await createSubscriptionStore(redis, unverified, {}).find('acme', parseSubscriptionId(id))
   const vault = createVault(secretKeys().parse(keys))
   return Object.entries(found?.headers ?? {}).map(([name, value]) => [
     name,

@@ -2,7 +2,7 @@ import { parseSubscriptionId, type Subscription } from '@switchhook/contracts'
 import { type Surroundings, startSurroundings } from '@switchhook/servicekit'
 import { createVault, openVault, secretKeys, subscriptionSecret, type Vault } from '@switchhook/signing'
 import { createIdempotencyStore, createSubscriptionStore, openRedis, type Redis } from '@switchhook/store'
-import { silentLog, startTcpProxy, type TcpProxy } from '@switchhook/testkit'
+import { silentLog, startTcpProxy, type TcpProxy, unverified } from '@switchhook/testkit'
 import { createAnswerOnce, IDEMPOTENCY_TIMING } from '../../http/idempotency.ts'
 import { bind } from '../../http/route.ts'
 import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
@@ -79,7 +79,7 @@ const read = async (id: string): Promise<Shown> =>
   (await api.call('GET', `${PATH}/${id}`, { headers: acme })).body as Shown
 
 async function stored(id: string): Promise<Subscription> {
-  const found = await createSubscriptionStore(redis).find('acme', parseSubscriptionId(id))
+  const found = await createSubscriptionStore(redis, unverified, {}).find('acme', parseSubscriptionId(id))
   if (found === undefined) throw new Error(`${id} is not stored`)
   return found
 }
@@ -174,7 +174,7 @@ describe('rotate-secret', () => {
   test('a subscription without a secret is unsigned until its first rotation', async () => {
     const { id } = await create()
     const { signing: _, ...unsigned } = await stored(id)
-    const store = createSubscriptionStore(redis)
+    const store = createSubscriptionStore(redis, unverified, {})
     await store.remove('acme', unsigned.id)
     await store.create(unsigned)
     expect((await read(id)).signing).toEqual({ state: 'unsigned', since: null, previousValidUntil: null })
@@ -246,7 +246,7 @@ describe('rotate-secret', () => {
     const idempotency = createIdempotencyStore(redis, { ...IDEMPOTENCY_TIMING, leaseMs: 1 })
     const vault = openVault({ SECRET_KEYS: secretKeys().parse(OLD_KEY) }, silentLog)
     const route = bind(rotateSubscriptionSecret, {
-      subscriptions: createSubscriptionStore(redis),
+      subscriptions: createSubscriptionStore(redis, unverified, {}),
       vault,
       config: { SIGNATURE_OVERLAP: 3_600_000 },
       now: Date.now,
