@@ -222,7 +222,7 @@ test.each(['take', 'passOn'] as const)('the keys that %s writes expire', async (
   expect(Math.min(...lifetimes)).toBeGreaterThan(0)
 })
 
-test('a permit replaces a former one of the same POST; a request that was written keeps its place in the second', async () => {
+test('a permit replaces a former one of the same POST; a request that was written still counts in its second', async () => {
   const limited = { id, maxInFlight: 1, maxPerSecond: 2 }
   const [permit, second] = [crypto.randomUUID(), crypto.randomUUID()]
   expect(await permits.take(limited, wanted({ permit }))).toBe(true)

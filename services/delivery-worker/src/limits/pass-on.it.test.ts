@@ -76,7 +76,7 @@ test.each<[string, Outcome, isProbe: boolean, count: number]>([
   expect(passed).toHaveLength(count)
 })
 
-test('a request that was written keeps its place in the second, and one that was not does not', async () => {
+test('a request that was written still counts in its second, and one that was not does not', async () => {
   const limited = aSubscription({ id: newSubscriptionId(), maxPerSecond: 2 })
   const delivery = aDelivery({ subscriptionId: limited.id })
   const taken: boolean[] = []

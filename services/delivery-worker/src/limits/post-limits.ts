@@ -87,7 +87,7 @@ export function createPostLimits(deps: PostLimitsDeps) {
       const take: TakePermit = async (wasWritten, renewed) => {
         const [askedAtMs, former] = [nowMs(), permit]
         current = renewed ?? current
-        // A request that was written keeps its place in the second.
+        // A request that was written still counts in its second.
         if (permit === undefined || wasWritten) permit = randomUUID()
         const isNew = delivery.token === undefined && former === undefined && !isProbe
         if (await permits.take(current, { permit, former, delivery, isNew })) return askedAtMs + PERMIT_VALID_MS
