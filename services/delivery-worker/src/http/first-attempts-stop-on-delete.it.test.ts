@@ -6,7 +6,7 @@ import { createServer as createHttpsServer } from 'node:https'
 import { type AddressInfo, connect, createServer, type LookupFunction, type Server, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
-import { type Delivery, olderLeasesEndAt } from '@switchhook/contracts'
+import { type Delivery, olderLeasesEndAt, Unavailable } from '@switchhook/contracts'
 import { createAddressGuard } from '@switchhook/egress'
 import { startDeadline } from '@switchhook/runtime'
 import { aDeliveryTo } from '@switchhook/servicekit'
@@ -33,6 +33,17 @@ const CHANGE_WITHIN_MS = 600
 const SEND_HEADERS = 'undici:client:sendHeaders'
 
 const nowMs = (): number => performance.now()
+
+/** On a busy machine a look can take longer than its lease. The message then comes back. */
+async function onceRedisIsFast<T>(attempt: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error
+    }
+  }
+}
 
 const slowLookup: LookupFunction = (_hostname, options, callback) => {
   setTimeout(() => {
@@ -146,9 +157,10 @@ async function run(rounds: number, { hasLease }: { readonly hasLease: boolean })
 
   async function attempt(delivery: Delivery): Promise<void> {
     await pause(randomInt(300))
-    const { admission, trustedUntilMs } = await admit(delivery)
-    const posted =
-      admission.kind === 'admitted' ? await postUnderLease(admission.delivery, 1, trustedUntilMs) : admission
+    const posted = await onceRedisIsFast(async () => {
+      const { admission, trustedUntilMs } = await admit(delivery)
+      return admission.kind === 'admitted' ? postUnderLease(admission.delivery, 1, trustedUntilMs) : admission
+    })
     if (posted.kind === 'withdrawn') tally.withdrawn += 1
     else expect(posted).toMatchObject({ outcome: { kind: 'delivered', status: 204 } })
   }
