@@ -2,7 +2,6 @@ import type { RequestListener, Server, ServerOptions, ServerResponse } from 'nod
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { startDeadline } from './deadline.ts'
-import { endIfUnread } from './unread-answer.ts'
 
 /** An import of this module would load all of Node's `fetch` at start, for its re-exports: a fifth of a service's start. */
 const { createServer, IncomingMessage: NodeRequest, STATUS_CODES } = process.getBuiltinModule('node:http')
@@ -167,4 +166,30 @@ function keepListeners(socket: Socket): () => void {
       for (const listener of listeners) if (!socket.listeners(event).includes(listener)) socket.on(event, listener)
     }
   }
+}
+
+/**
+ * Disconnects a client that takes nothing of an answer for `ms` (at most twice this) once the answer is complete: answers
+ * that are not read would fill the memory. Node's own timeout of a connection begins anew with each byte that the client
+ * sends.
+ */
+function endIfUnread(response: ServerResponse, socket: Socket, ms: number): void {
+  response.once('prefinish', () => {
+    let left = unsentBytes(socket)
+    if (left === 0) return
+    const check = (): void => {
+      const before = left
+      left = unsentBytes(socket)
+      if (left === before) return void socket.destroy()
+      deadline = startDeadline(ms, check)
+    }
+    let deadline = startDeadline(ms, check)
+    response.once('close', () => deadline.stop())
+  })
+}
+
+/** Only Node's handle, which is no public interface, knows how much of a write in progress is left. */
+function unsentBytes(socket: Socket): number {
+  const { _handle: handle } = socket as Socket & { readonly _handle?: { readonly writeQueueSize: number } | null }
+  return socket.writableLength + (handle?.writeQueueSize ?? 0)
 }

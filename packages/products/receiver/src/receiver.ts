@@ -10,7 +10,6 @@ import {
   nodeDoor,
 } from './doors.ts'
 import { type AnyEvent, parseEvent } from './events.ts'
-import { namedStore } from './named-store.ts'
 import type { ReceiverOptions } from './options.ts'
 import { type ReadClient, type Reconciled, reconcile } from './reconcile.ts'
 import type { Store } from './store.ts'
@@ -85,6 +84,22 @@ export function createReceiver<Tx>(options: ReceiverOptions<Tx>): Receiver {
       stopping.abort(new Error('The receiver is stopping.'))
       return applying.idle()
     },
+  }
+}
+
+/**
+ * The part of a store that is the receiver's own, so that several receivers can share the store. Without a name, the keys
+ * stay as they are.
+ * @throws TypeError if the name is not valid
+ */
+function namedStore<Tx>(name: string | undefined, store: Store<Tx>): Store<Tx> {
+  if (name === undefined) return store
+  if (typeof name !== 'string' || name === '') throw new TypeError('name must be a non-empty string')
+  // Quoted, so that no key of one name is a key of another: no key without a name begins with a quotation mark.
+  const own = (key: string): string => `${JSON.stringify(name)} ${key}`
+  return {
+    once: (id, work) => store.once(own(id), work),
+    advance: (tx, subject, position) => store.advance(tx, own(subject), position),
   }
 }
 
