@@ -59,7 +59,7 @@ export interface BrokerOptions extends BrokerAddress, Pick<PublisherOptions, 'co
 /**
  * Waits for the broker without a limit, and logs a warning while it waits. Publishing and consuming have a connection
  * each: a broker in alarm stops reading from publishers, and acknowledgements must still arrive.
- * Each publish resolves once the message is stored, and otherwise rejects with Unavailable.
+ * Each publish resolves once the message is stored, and otherwise rejects, with Unavailable unless it is a bug.
  */
 export async function openBroker({
   url,

@@ -121,7 +121,7 @@ export const crossingsKey = (tenant: Tenant, list: 'parked' | 'held'): string =>
 export const limitNoticesKey = (tenant: Tenant, list: 'parked' | 'held'): string =>
   `sh:{t:${escapeTenant(tenant)}}:${list}-notices`
 
-// Held deliveries: of subscriptions that are paused, or that are received instead of being POSTed (held-store.ts)
+// Held deliveries: of subscriptions that are paused, at their limits, or received instead of being POSTed (held-store.ts)
 
 /** string: the message of a held delivery (held-message.ts) · PARKED_RETENTION, or until the delivery continues · worker */
 export const heldMessageKey = (delivery: DeliveryId): string => `sh:{${delivery}}:held`

@@ -7,7 +7,7 @@ import { MAX_IN_PROGRESS } from './endpoint/start-limit.ts'
  * of which a member hangs leave room. With more, a slow worker would keep more deliveries from the others.
  */
 const PACKETS_SHARE = 0.5
-/** The prefetch of a lane, in caps. Deliveries that need no turn pass through quickly, so it is more than one. */
+/** The prefetch of a lane, in `SUBSCRIPTION_CONCURRENCY`s. Deliveries that need no turn pass quickly, so it is more than one. */
 const LANE_DEPTH = 4
 /**
  * The share of a worker's deliveries that quick endpoints may take beyond their `SUBSCRIPTION_CONCURRENCY`. If they stop

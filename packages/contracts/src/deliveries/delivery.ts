@@ -23,7 +23,7 @@ export interface Delivery {
    */
   readonly slot: number
   readonly attempt: number
-  /** How often the last slot has been postponed for a cool-down; absent: never. Determines the next wait, and the end. */
+  /** How often this slot has been postponed: the last one for a cool-down, any slot for another worker's probe; absent: never. Determines the next wait, and the end. */
   readonly postponed?: number
   /**
    * Tells the duplicates of a retry apart: drawn anew for every message that continues a delivery, and named by the ledger: once

@@ -54,8 +54,8 @@ export const Queue = {
   /** The first shard of due deliveries. */
   deliveryDue: 'delivery.due',
   /**
-   * Due deliveries that give way: of events from backlogs, of large tenants, of recoveries, and those that were held. While
-   * others are due, workers start only some of them at a time.
+   * Due deliveries that give way: of events from backlogs, of large tenants, of recoveries, and those that were held because
+   * their subscription was paused. While others are due, workers start only some of them at a time.
    */
   yielding: 'delivery.backlog',
   /** The first shard of packets: first attempts that share a message. Workers consume it like `delivery.due`. */
@@ -86,7 +86,7 @@ export const deliveryShardOf = (subscription: string, shards: number): number =>
 export const dueQueueFor = (subscription: string, shards: number): string =>
   shardName(Queue.deliveryDue, deliveryShardOf(subscription, shards))
 
-/** Packets of deliveries: a queue for each shard of due deliveries, so that a consumer's prefetch can count members. */
+/** Packets of deliveries: a queue for each shard of due deliveries, so that packets have a prefetch of their own. */
 export const packetQueue = (shard: number): string => shardName(Queue.deliveryPackets, shard)
 export const packetQueues = (shards: number): readonly string[] => shardNames(Queue.deliveryPackets, shards)
 

@@ -6,7 +6,7 @@ import { createHangingLimit, type HangingLimitDeps } from './hanging-limit.ts'
 import { stopping } from './start-limit.ts'
 import { type PostResult, SubscriptionTurns, type TurnLimits } from './subscription-turns.ts'
 
-/** Where a delivery was consumed from. */
+/** `lane`: the delivery was consumed from a lane. `due`: from another queue, alone or in a packet. */
 export type Source = 'due' | 'lane'
 
 export interface IsolationDeps extends HangingLimitDeps {

@@ -90,7 +90,7 @@ export function createStartLimit(concurrency: number, { nowMs }: Pick<Clocks, 'n
   return {
     /** Lets yielding deliveries give way, because another one is due. */
     delayYielding,
-    /** Resolves once a member of a packet may start. Rejects with Unavailable when the worker stops. */
+    /** Resolves once a member of a packet may start. @throws Unavailable when the worker stops, at once or by rejecting */
     start: (): Promise<End> | End => {
       delayYielding()
       return due.start()

@@ -130,7 +130,12 @@ test('POSTs in flight are those that have begun and not ended, whether they succ
     observer: createDeliveryMeter(metrics).observer,
   })
   const before = { health: HEALTHY, probe: undefined, rejected: undefined }
-  const post = () => makeAttempt(worker, { kind: 'admitted', delivery, before, trustedUntilMs: Infinity }, uncounted())
+  const post = () =>
+    makeAttempt(
+      worker,
+      { kind: 'admitted', delivery, before, trustedUntilMs: Infinity, limited: undefined },
+      uncounted(),
+    )
   const [first, second] = [post(), post()]
   const inFlight = async () => samplesOf(await metrics.text()).filter((line) => line.includes('in_flight'))
   expect(await inFlight()).toEqual(['switchhook_posts_in_flight 2'])

@@ -14,7 +14,7 @@ export type Concluded = (
 ) => void
 
 /**
- * An observer of deliveries: the log, the metrics, the traces, the times of contact. Its functions are called
+ * An observer of deliveries, such as the log, the metrics or the statistics (start-observers.ts). Its functions are called
  * synchronously on the path of every delivery, so they must be quick and must not throw.
  */
 export interface DeliveryObserver {

@@ -12,8 +12,8 @@ export type MessageInFlight = Awaited<ReturnType<ReturnType<typeof createInFligh
 const MAX_KEPT = 20_000
 
 /**
- * The messages that this worker handles. Duplicates of a message are handled one after the other, and share the result of a
- * POST that could not be settled.
+ * The messages that this worker handles. Duplicates of a message with the same token are handled one after the other, and
+ * share the result of a POST that could not be settled.
  * @param nowMs monotonic
  */
 export function createInFlight(nowMs: () => number) {

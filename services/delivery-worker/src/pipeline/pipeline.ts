@@ -30,7 +30,7 @@ export type Pipeline = ReturnType<typeof createPipeline>
  *
  * A delivery that waited for a turn is looked at again only if the lease of its look has ended, or this worker has seen the
  * endpoint fail. So a look is at most one lease old when a turn begins, and it is safe to rely on it:
- * - Ledger: only a duplicate of the message, in another worker, can have settled the slot since. The POST is then made twice,
+ * - Ledger: only a duplicate, in another worker or with another token, can have settled the slot since. The POST is then made twice,
  *   just as if the duplicate had settled the slot during the POST. Of their two retries, the ledger drops one.
  * - Breaker: a cool-down that this worker began is always seen. If another worker began it within that time, each delivery
  *   that gets a turn before its lease ends is still POSTed, just like the attempts in flight. They are at most as many as

@@ -54,7 +54,7 @@ interface Admitted {
   /** The end of the look's lease. Monotonic, in ms. */
   readonly trustedUntilMs: number
   /** The subscription, if the POST needs a permit. */
-  readonly limited?: Subscription
+  readonly limited: Subscription | undefined
 }
 
 interface Settled {

@@ -34,15 +34,14 @@ export async function look(
   { deliveries, admit, breaker }: Pick<StageDeps, 'deliveries' | 'admit' | 'breaker'>,
   { delivery: due }: At<'due'>,
 ): Promise<Looked> {
-  const [isSettled, { admission, health, rejected, ...lease }] = await Promise.all([
-    deliveries.isSettled(due),
-    admit(due),
-  ])
+  const [isSettled, read] = await Promise.all([deliveries.isSettled(due), admit(due)])
+  const { admission, health, rejected, trustedUntilMs, limited } = read
   if (isSettled) return { kind: 'settled', delivery: due, rejected }
   if (admission.kind !== 'admitted') return withheld(due, admission)
   const probe = health.state === 'probing' ? await breaker.claimProbe(due) : undefined
   if (health.state === 'closed' || probe !== undefined) {
-    return { ...admission, before: { health, probe, rejected }, ...lease }
+    const { delivery } = admission
+    return { kind: 'admitted', delivery, before: { health, probe, rejected }, trustedUntilMs, limited }
   }
   return withheld(admission.delivery, { kind: 'cooling', isProbing: health.state === 'probing' })
 }
