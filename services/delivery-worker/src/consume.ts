@@ -2,9 +2,8 @@ import { type Delivery, parseDelivery, Unavailable } from '@switchhook/contracts
 import {
   type Broker,
   type Consumer,
-  createFinishedMembers,
+  createHandleMembers,
   dueQueues,
-  handleMembers,
   LANES,
   laneQueues,
   openDeliveryPacket,
@@ -100,11 +99,11 @@ export interface PacketsDeps {
  * before, the broker returns the packet, and the ledger drops the members that were settled.
  */
 export function createPackets({ start, handle, publishUnpacked, log }: PacketsDeps) {
-  const finished = createFinishedMembers<PackedDelivery>()
+  const handleMembers = createHandleMembers<PackedDelivery>({ publishUnpacked, log })
   let isStopping = false
 
   return {
-    /** Resolves when the packet may be acknowledged, see `handleMembers`. */
+    /** Resolves when the packet may be acknowledged, see `createHandleMembers`. */
     handle: async (packet: Packet<PackedDelivery>): Promise<void> => {
       let hasStarted = false
       /** @throws Unparsable */
@@ -120,7 +119,7 @@ export function createPackets({ start, handle, publishUnpacked, log }: PacketsDe
           await publishUnpacked(member)
         }
       }
-      await handleMembers(packet, { finished, handle: handleMember, publishUnpacked, log })
+      await handleMembers(packet, handleMember)
     },
     /** Call it before the waits of members end: those of a packet that has started are published alone for other workers. */
     stop: (): void => {

@@ -2,10 +2,9 @@ import {
   type Broker,
   backlogQueues,
   type Consumer,
-  createFinishedMembers,
+  createHandleMembers,
   eventPacketQueues,
   eventQueues,
-  handleMembers,
   openEventPacket,
   type SingleEvent,
 } from '@switchhook/messaging'
@@ -34,11 +33,7 @@ const ACK_DELAY_MS = 100
 export async function startConsuming(deps: ConsumeDeps): Promise<Pick<Consumer, 'drain'>> {
   const { bounds, broker, consume, intake, shards, log } = deps
   const { events, packets, backlog } = bounds.prefetch
-  const membersDeps = {
-    finished: createFinishedMembers<SingleEvent>(),
-    publishUnpacked: broker.publishUnpackedEvent,
-    log,
-  }
+  const handleMembers = createHandleMembers<SingleEvent>({ publishUnpacked: broker.publishUnpackedEvent, log })
   const consumers = await Promise.all([
     ...eventQueues(shards).map((queue) =>
       consume({
@@ -54,8 +49,7 @@ export async function startConsuming(deps: ConsumeDeps): Promise<Pick<Consumer, 
         queue,
         concurrency: packets,
         parse: openEventPacket,
-        handle: (packet) =>
-          handleMembers(packet, { ...membersDeps, handle: (event) => intake.takeMember(event, queue) }),
+        handle: (packet) => handleMembers(packet, (event) => intake.takeMember(event, queue)),
         ackDelayMs: ACK_DELAY_MS,
       }),
     ),
@@ -64,7 +58,7 @@ export async function startConsuming(deps: ConsumeDeps): Promise<Pick<Consumer, 
         queue,
         concurrency: backlog,
         parse: openEventPacket,
-        handle: (packet) => handleMembers(packet, { ...membersDeps, handle: intake.openBacklogPacket(n) }),
+        handle: (packet) => handleMembers(packet, intake.openBacklogPacket(n)),
       }),
     ),
   ])

@@ -1,5 +1,5 @@
 import { Unavailable } from '@switchhook/contracts'
-import { createFinishedMembers, handleMembers, type MembersDeps } from './handle-members.ts'
+import { createHandleMembers, type MembersDeps } from './handle-members.ts'
 import type { Packet } from './packet.ts'
 
 const MEMBERS = Array.from({ length: 100 }, (_, n) => n)
@@ -7,18 +7,19 @@ const aPacket = (returns = 0): Packet<number> => ({ id: 'one', members: MEMBERS,
 const away = (): Promise<never> => Promise.reject(new Unavailable('rabbitmq', 'away'))
 const bug = (): Promise<never> => Promise.reject(new TypeError('a bug'))
 
-function record(change: Partial<MembersDeps<number>> = {}) {
+type Change = Partial<MembersDeps<number>> & { readonly handle?: (member: number) => Promise<void> }
+
+function record({ handle, ...change }: Change = {}) {
   const handled: number[] = []
   const alone: number[] = []
   const logged: string[] = []
-  const deps: MembersDeps<number> = {
-    finished: createFinishedMembers(),
-    handle: async (member) => void handled.push(member),
+  const handleMembers = createHandleMembers<number>({
     publishUnpacked: async (member) => void alone.push(member),
     log: { error: (message) => logged.push(message), warn: (message) => logged.push(message) },
     ...change,
-  }
-  return { handle: (packet: Packet<number>) => handleMembers(packet, deps), handled, alone, logged }
+  })
+  const note = async (member: number): Promise<void> => void handled.push(member)
+  return { handle: (packet: Packet<number>) => handleMembers(packet, handle ?? note), handled, alone, logged }
 }
 
 test('every member is handled', async () => {
@@ -37,7 +38,7 @@ test('a member that fails is published alone, and the other 99 are handled', asy
   expect(logged).toHaveLength(1)
 })
 
-test.each<[string, Partial<MembersDeps<number>>]>([
+test.each<[string, Change]>([
   ['a dependency is away', { handle: away }],
   ['a failed member cannot be published', { handle: bug, publishUnpacked: away }],
 ])('if %s, the packet is rejected with Unavailable', async (_case, change) => {

@@ -7,46 +7,42 @@ import type { Packet } from './packet.ts'
 const RETURNS_TO_TAKE_APART = 5
 
 export interface MembersDeps<Member> {
-  /** Of all packets that failed, of the queues that share it, so that they share one limit. */
-  readonly finished: FinishedParts<Member>
-  /** Resolved: the packet need not wait for the member any longer. */
-  readonly handle: (member: Member) => Promise<void>
   /** Resolves once the member is stored as a message of its own. */
   readonly publishUnpacked: (member: Member) => Promise<void>
   readonly log: Pick<Logger, 'error' | 'warn'>
 }
 
-/** The members of packets are told apart by their places. */
-export const createFinishedMembers = <Member>(): FinishedParts<Member> => createFinishedParts((_, at) => at)
-
 /**
- * Handles the members of a packet, each on its own. Resolved: each of them is handled or stored again. Rejected with
- * Unavailable: the packet must be retried; this process then repeats only the members that are not handled. A member that
- * fails for another reason leaves the packet, so that it holds no other member.
+ * Returns the function that handles the members of a packet, each on its own. Resolved: each of them is handled or stored again.
+ * Rejected with Unavailable: the packet must be retried; this process then repeats only the members that are not handled. A
+ * member that fails for another reason leaves the packet, so that it holds no other member.
  */
-export async function handleMembers<Member>(
-  { id, members, returns }: Packet<Member>,
-  { finished, handle, publishUnpacked, log }: MembersDeps<Member>,
-): Promise<void> {
-  const all = finished.left(id, members)
-  const isTakenApart = returns >= RETURNS_TO_TAKE_APART
-  if (isTakenApart) log.warn('a packet was returned too often; publishing its members alone', { returns })
+export function createHandleMembers<Member>({ publishUnpacked, log }: MembersDeps<Member>) {
+  /** Of all packets that failed. Their members are told apart by their places. */
+  const finished = createFinishedParts<Member>((_, at) => at)
 
-  async function handleOne(member: Member): Promise<void> {
-    if (isTakenApart) return await publishUnpacked(member)
-    try {
-      await handle(member)
-    } catch (error) {
-      if (error instanceof Unavailable) throw error
-      log.error('a member of a packet failed; publishing it alone', { error })
-      await publishUnpacked(member)
+  /** @param handle resolves once the packet need not wait for the member any longer */
+  return async ({ id, members, returns }: Packet<Member>, handle: (member: Member) => Promise<void>): Promise<void> => {
+    const all = finished.left(id, members)
+    const isTakenApart = returns >= RETURNS_TO_TAKE_APART
+    if (isTakenApart) log.warn('a packet was returned too often; publishing its members alone', { returns })
+
+    async function handleOne(member: Member): Promise<void> {
+      if (isTakenApart) return await publishUnpacked(member)
+      try {
+        await handle(member)
+      } catch (error) {
+        if (error instanceof Unavailable) throw error
+        log.error('a member of a packet failed; publishing it alone', { error })
+        await publishUnpacked(member)
+      }
     }
-  }
 
-  const unfinished = await runAll(all, handleOne)
-  if (unfinished === undefined) return finished.forget(id)
-  finished.remember(id, members, unfinished.left)
-  throw unfinished.error
+    const unfinished = await runAll(all, handleOne)
+    if (unfinished === undefined) return finished.forget(id)
+    finished.remember(id, members, unfinished.left)
+    throw unfinished.error
+  }
 }
 
 interface Unfinished<Item> {
@@ -70,8 +66,6 @@ export async function runAll<Item>(
 const MAX_REMEMBERED = 200_000
 
 type PartId = string | number
-
-type FinishedParts<Part> = ReturnType<typeof createFinishedParts<Part>>
 
 /**
  * The finished parts of messages that failed, until the message comes back to this process, from its consumer or from the

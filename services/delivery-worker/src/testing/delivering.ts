@@ -51,6 +51,7 @@ export const anIsolation = (change: Partial<IsolationDeps> = {}) =>
     mostHanging: 1_000,
     patienceMs: 1,
     publishToLane: async () => {},
+    movedToLane: () => {},
     nowMs: () => 0,
     ...change,
   })
