@@ -3,7 +3,7 @@ export { createBrokerMeter } from './broker-meter.ts'
 export { type ConsumeOptions, MAX_UNACKED_MS } from './consuming/consume-options.ts'
 export type { Consumer } from './consuming/consumer.ts'
 export type { IncomingMessage } from './message/message.ts'
-export { createFinishedParts, createHandleMembers, runAll } from './packets/handle-members.ts'
+export { createHandleMembers, createUnfinishedParts } from './packets/handle-members.ts'
 export { createPacker, type Packer } from './packets/packer.ts'
 export {
   EVENT_PACKET,

@@ -18,12 +18,11 @@ export interface MembersDeps<Member> {
  * member that fails for another reason leaves the packet, so that it holds no other member.
  */
 export function createHandleMembers<Member>({ publishUnpacked, log }: MembersDeps<Member>) {
-  /** Of all packets that failed. Their members are told apart by their places. */
-  const finished = createFinishedParts<Member>((_, at) => at)
+  /** The members of a packet are told apart by their places. */
+  const handleUnfinished = createUnfinishedParts<Member>((_, at) => at)
 
   /** @param handle resolves once the packet need not wait for the member any longer */
   return async ({ id, members, returns }: Packet<Member>, handle: (member: Member) => Promise<void>): Promise<void> => {
-    const all = finished.left(id, members)
     const isTakenApart = returns >= RETURNS_TO_TAKE_APART
     if (isTakenApart) log.warn('a packet was returned too often; publishing its members alone', { returns })
 
@@ -38,28 +37,8 @@ export function createHandleMembers<Member>({ publishUnpacked, log }: MembersDep
       }
     }
 
-    const unfinished = await runAll(all, handleOne)
-    if (unfinished === undefined) return finished.forget(id)
-    finished.remember(id, members, unfinished.left)
-    throw unfinished.error
+    await handleUnfinished(id, members, handleOne)
   }
-}
-
-interface Unfinished<Item> {
-  readonly error: unknown
-  /** The items that failed. */
-  readonly left: readonly Item[]
-}
-
-/** Runs `work` for every item and awaits all of them, so that the caller can repeat only what failed. Undefined: nothing did. */
-export async function runAll<Item>(
-  items: readonly Item[],
-  work: (item: Item) => Promise<void>,
-): Promise<Unfinished<Item> | undefined> {
-  const results = await Promise.allSettled(items.map(work))
-  const failed = results.find((result) => result.status === 'rejected')
-  if (failed === undefined) return undefined
-  return { error: failed.reason, left: items.filter((_, at) => results[at]?.status === 'rejected') }
 }
 
 /** Parts that are remembered, of all messages of one instance together: some 20 MB. */
@@ -68,28 +47,39 @@ const MAX_REMEMBERED = 200_000
 type PartId = string | number
 
 /**
- * The finished parts of messages that failed, until the message comes back to this process, from its consumer or from the
- * broker. Another process, or this one after it forgot, repeats them, which is harmless because all ids are derived.
+ * Returns the function that works on the parts of a message, so many at once, and awaits them. It rejects with the first
+ * failure, and remembers which parts are finished until the message comes back to this process, from its consumer or from the
+ * broker: then it leaves them out. Another process, or this one after it forgot, repeats them, which is harmless because all ids
+ * are derived.
  */
-export function createFinishedParts<Part>(idOf: (part: Part, at: number) => PartId, most = MAX_REMEMBERED) {
+export function createUnfinishedParts<Part>(idOf: (part: Part, at: number) => PartId, most = MAX_REMEMBERED) {
   /** By the id of the message. Beyond the limit the oldest are forgotten. */
   const finished = new LRUCache<string, ReadonlySet<PartId>>({ maxSize: most, sizeCalculation: ({ size }) => size })
-  const forget = (message: string): void => void finished.delete(message)
 
-  return {
-    /** The parts that are not known to be finished. */
-    left(message: string, parts: readonly Part[]): readonly Part[] {
-      const known = finished.peek(message)
-      return known === undefined ? parts : parts.filter((part, at) => !known.has(idOf(part, at)))
-    },
-    /** @param left the parts that are not finished */
-    remember(message: string, parts: readonly Part[], left: readonly Part[]): void {
-      const isLeft = new Set(left)
-      const done = new Set(parts.flatMap((part, at) => (isLeft.has(part) ? [] : [idOf(part, at)])))
+  return async (
+    message: string,
+    parts: readonly Part[],
+    work: (part: Part) => Promise<void>,
+    atOnce = parts.length,
+  ): Promise<void> => {
+    const known = finished.peek(message)
+    const missing = known === undefined ? parts : parts.filter((part, at) => !known.has(idOf(part, at)))
+    const [first] = missing
+    // Most events have one part, a delivery, for which the rest would cost several promises.
+    if (first !== undefined && parts.length === 1) return await work(first)
+    for (let at = 0; at < missing.length; at += atOnce) {
+      const some = missing.slice(at, at + atOnce)
+      const results = await Promise.allSettled(some.map(work))
+      const failed = results.find((result) => result.status === 'rejected')
+      if (failed === undefined) continue
+      const left = new Set(missing.slice(at + atOnce))
+      for (const [i, part] of some.entries()) if (results[i]?.status === 'rejected') left.add(part)
+      const done = new Set(parts.flatMap((part, n) => (left.has(part) ? [] : [idOf(part, n)])))
       // The cache takes no entry without a size.
       if (done.size > 0) finished.set(message, done)
-      else forget(message)
-    },
-    forget,
+      else finished.delete(message)
+      throw failed.reason
+    }
+    finished.delete(message)
   }
 }

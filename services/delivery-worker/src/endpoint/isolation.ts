@@ -17,7 +17,7 @@ export interface IsolationDeps extends HangingLimitDeps {
   /** Resolves once the broker has confirmed the delivery in the lane. */
   readonly publishToLane: (delivery: Delivery, lane: number) => Promise<void>
   /** Called after the broker's confirm. */
-  readonly movedToLane: () => void
+  readonly movedToLane?: () => void
 }
 
 /**
@@ -102,7 +102,7 @@ export function createIsolation(deps: IsolationDeps) {
         /** Resolves once the broker has confirmed it in its lane, with attempt and slot unchanged. */
         moveToLane: async (): Promise<void> => {
           await publishToLane(delivery, laneOf(delivery.subscriptionId))
-          movedToLane()
+          movedToLane?.()
         },
         /** Counts it among the POSTs of its tenant. */
         posting: (): void => hanging.began(delivery),

@@ -51,7 +51,6 @@ export const anIsolation = (change: Partial<IsolationDeps> = {}) =>
     mostHanging: 1_000,
     patienceMs: 1,
     publishToLane: async () => {},
-    movedToLane: () => {},
     nowMs: () => 0,
     ...change,
   })

@@ -1,6 +1,5 @@
 import {
   type Delivery,
-  type EventId,
   firstDeliveriesOf,
   type PlatformEvent,
   parseEvent,
@@ -10,7 +9,7 @@ import {
   traceIdOfEvent,
   Unparsable,
 } from '@switchhook/contracts'
-import { createFinishedParts, type IncomingMessage, REVISION_HEADER, runAll } from '@switchhook/messaging'
+import { createUnfinishedParts, type IncomingMessage, REVISION_HEADER } from '@switchhook/messaging'
 import { type Logger, spanned, type Tracing, tracePublishDelivery } from '@switchhook/runtime'
 import type { createMatching, LoggedEvent, MatchedSubscription } from '@switchhook/store'
 
@@ -67,29 +66,7 @@ export type HandleEvent = (
 ) => Promise<number>
 
 export function createHandleEvent({ matching, hostNow, fannedOut, log }: HandleEventDeps): HandleEvent {
-  /** The stored deliveries of events that failed. */
-  const stored = createFinishedParts(({ id }: MatchedSubscription) => id)
-
-  /** @param publish creates the delivery to a receiver, and resolves once it is stored */
-  async function publishAll(
-    eventId: EventId,
-    receivers: readonly MatchedSubscription[],
-    publish: (receiver: MatchedSubscription) => Promise<void>,
-    atOnce: number,
-  ): Promise<void> {
-    const missing = stored.left(eventId, receivers)
-    const [first] = missing
-    // Most events have one delivery, for which `runAll` would cost several promises.
-    if (first !== undefined && receivers.length === 1) return await publish(first)
-    for (let at = 0; at < missing.length; at += atOnce) {
-      const end = at + atOnce
-      const failed = await runAll(missing.slice(at, end), publish)
-      if (failed === undefined) continue
-      stored.remember(eventId, receivers, [...failed.left, ...missing.slice(end)])
-      throw failed.error
-    }
-    stored.forget(eventId)
-  }
+  const publishUnfinished = createUnfinishedParts(({ id }: MatchedSubscription) => id)
 
   return async function handleEvent(event, publishDelivery) {
     const { eventId, eventType, tenant, occurredAt, traceparent, data, revision } = event
@@ -101,7 +78,7 @@ export function createHandleEvent({ matching, hostNow, fannedOut, log }: HandleE
     const deliveryTo = firstDeliveriesOf(event, fannedOutAt, dataJson)
     const publish = (receiver: MatchedSubscription): Promise<void> => publishDelivery(deliveryTo(receiver))
     const fitting = Math.max(1, Math.floor(BYTES_AT_ONCE / Buffer.byteLength(dataJson)))
-    await publishAll(eventId, receivers, publish, Math.min(DELIVERIES_AT_ONCE, fitting))
+    await publishUnfinished(eventId, receivers, publish, Math.min(DELIVERIES_AT_ONCE, fitting))
     const subscriptionIds = receivers.map(({ id }) => id)
     const logged = { eventId, eventType, tenant, occurredAt, subject: subjectOf(data), dataJson }
     fannedOut({ ...logged, fannedOutAt, subscriptionIds }, performance.now() - startedAt)
