@@ -11,7 +11,7 @@ async function drain(
     costs.map(async (cost) => {
       await semaphore.acquire(key)
       order.push(key)
-      semaphore.charge(key, cost)
+      semaphore.owe(key, cost)
       semaphore.release()
     }),
   )
@@ -51,7 +51,7 @@ test('every waiting key is let in once, and never more than the limit at a time'
           letIn.push(key)
           await Promise.resolve()
           inUse -= 1
-          semaphore.charge(key, cost)
+          semaphore.owe(key, cost)
           semaphore.release()
         }),
       )
@@ -78,9 +78,9 @@ test('`endWaits` ends every wait, and no later one', async () => {
   const semaphore = closed(1)
   const waiting = semaphore.acquire('a')
   semaphore.endWaits()
-  expect(await waiting).toBe(false)
+  expect(await waiting).toBe('ended')
   semaphore.setOpen(true)
-  expect(await semaphore.acquire('a')).toBe(true)
+  expect(await semaphore.acquire('a')).toBe('acquired')
 })
 
 test('`endWaitsOf` ends the waits of one key; the others keep their places', async () => {
@@ -88,16 +88,16 @@ test('`endWaitsOf` ends the waits of one key; the others keep their places', asy
   const [first, other, second] = [semaphore.acquire('a'), semaphore.acquire('b'), semaphore.acquire('a')]
   semaphore.endWaitsOf('a')
   semaphore.endWaitsOf('c')
-  expect(await Promise.all([first, second])).toEqual([false, false])
+  expect(await Promise.all([first, second])).toEqual(['ended', 'ended'])
   semaphore.setOpen(true)
-  expect(await other).toBe(true)
+  expect(await other).toBe('acquired')
 })
 
 test('`stop` ends every wait, and all later ones', async () => {
   const semaphore = closed(1)
   const waiting = semaphore.acquire('a')
   semaphore.stop()
-  expect(await waiting).toBe(false)
+  expect(await waiting).toBe('ended')
   semaphore.setOpen(true)
-  expect(await semaphore.acquire('a')).toBe(false)
+  expect(await semaphore.acquire('a')).toBe('ended')
 })

@@ -3,13 +3,16 @@ import { getOrCreate } from '@switchhook/runtime'
 /** Deliveries by which a key may be ahead of the others when it is let in next. */
 const QUANTUM = 20
 
+/** How a wait ends: the key is let in, or its wait is ended. */
+type Wait = 'acquired' | 'ended'
+
 /**
  * A semaphore that lets waiting keys in by deficit round robin: a key whose work made many deliveries waits while the other
  * keys catch up. Keys that wait at different times do not owe each other anything.
  */
 export class FairSemaphore<Key> {
   readonly #limit: number
-  readonly #waiting = new Map<Key, ((isAcquired: boolean) => void)[]>()
+  readonly #waiting = new Map<Key, ((wait: Wait) => void)[]>()
   readonly #debts = new Map<Key, number>()
   #inUse = 0
   #isOpen: boolean
@@ -28,18 +31,18 @@ export class FairSemaphore<Key> {
     return this.#inUse > 0 || this.#waiting.size > 0
   }
 
-  /** Resolves to false after `endWaits`, `endWaitsOf` or `stop`. Otherwise call `release` afterwards. */
-  acquire(key: Key): Promise<boolean> | boolean {
-    if (this.#isStopping) return false
+  /** `acquired`: call `release` afterwards. `ended`: by `endWaits`, `endWaitsOf` or `stop`. */
+  acquire(key: Key): Promise<Wait> | Wait {
+    if (this.#isStopping) return 'ended'
     if (this.#waiting.size === 0 && this.#hasRoom()) {
       this.#inUse += 1
-      return true
+      return 'acquired'
     }
     return new Promise((resolve) => void getOrCreate(this.#waiting, key, () => []).push(resolve))
   }
 
-  /** Adds deliveries that work under this key has made. */
-  charge(key: Key, deliveries: number): void {
+  /** Adds deliveries that work under this key has made to its debt. */
+  owe(key: Key, deliveries: number): void {
     if (this.#waiting.size > 0) this.#debts.set(key, (this.#debts.get(key) ?? 0) + deliveries)
   }
 
@@ -54,7 +57,7 @@ export class FairSemaphore<Key> {
     this.#letIn()
   }
 
-  /** Ends every wait: `acquire` resolves to false. */
+  /** Ends every wait. */
   endWaits(): void {
     for (const key of this.#waiting.keys()) this.endWaitsOf(key)
   }
@@ -64,7 +67,7 @@ export class FairSemaphore<Key> {
     const line = this.#waiting.get(key)
     if (line === undefined) return
     this.#waiting.delete(key)
-    for (const resolve of line) resolve(false)
+    for (const resolve of line) resolve('ended')
     if (this.#waiting.size === 0) this.#debts.clear()
   }
 
@@ -97,7 +100,7 @@ export class FairSemaphore<Key> {
       const go = line.shift()
       if (line.length > 0) this.#waiting.set(key, line)
       this.#inUse += 1
-      go?.(true)
+      go?.('acquired')
       return
     }
   }

@@ -35,7 +35,7 @@ const parsePacked = ({ content, traceparent, revision }: SingleEvent): PlatformE
   ...(revision !== undefined && { revision }),
 })
 
-/** The line of events that came out of packets. It has no tenant, because the waits of a deferred tenant end. */
+/** The line of events that came out of packets. No tenant's, because the waits of a deferred tenant are ended. */
 const UNPACKED = Symbol('unpacked')
 
 export type Line = Tenant | typeof UNPACKED
@@ -58,9 +58,6 @@ interface IntakeDeps {
 }
 
 export type Intake = ReturnType<typeof createIntake>
-
-/** `deferred`: its wait was ended, and it has to go to a backlog. */
-type Result = 'handled' | 'deferred'
 
 /**
  * Decides whether an event is handled directly or stored in its tenant's backlog, and which deliveries give way to others.
@@ -86,22 +83,22 @@ export function createIntake(deps: IntakeDeps) {
   })
 
   function publish(delivery: Delivery): Promise<void> {
-    shares.charge(delivery.tenant, 1)
+    shares.countRecent(delivery.tenant, 1)
     return (shares.givesWay(delivery.tenant) ? yielding : firstAttempts).publish(delivery)
   }
 
-  async function handleDirectly({ event, queue }: ReceivedEvent, line: Line): Promise<Result> {
-    if (!(await direct.acquire(line))) return 'deferred'
+  /** Call it once `direct` is acquired. */
+  async function handleDirectly({ event, queue }: ReceivedEvent): Promise<void> {
     try {
-      direct.charge(event.tenant, await handle(event, publish, queue))
-      return 'handled'
+      direct.owe(event.tenant, await handle(event, publish, queue))
     } finally {
       direct.release()
     }
   }
 
   async function pack({ event, content }: ReceivedEvent, n: number): Promise<void> {
-    // Events that stay unacknowledged for long keep RabbitMQ from taking one acknowledgement for many.
+    // The tenant's waiting events are packed, too: events that stay unacknowledged for long keep RabbitMQ from taking one
+    // acknowledgement for many.
     direct.endWaitsOf(event.tenant)
     await packer.add({ ...event, content }, content.length, n)
     deferred()
@@ -110,14 +107,14 @@ export function createIntake(deps: IntakeDeps) {
   async function take(received: ReceivedEvent): Promise<void> {
     const { tenant } = received.event
     if (received.isUnpacked) {
-      if ((await handleDirectly(received, UNPACKED)) === 'handled') return
-      throw new Error('an event that left its packet was not handled')
+      await direct.acquire(UNPACKED)
+      return await handleDirectly(received)
     }
     for (;;) {
       const { backlog: n, end } = shares.route(tenant, areDeliveriesLate())
       try {
         if (n !== undefined) return await pack(received, n)
-        if ((await handleDirectly(received, tenant)) === 'handled') return
+        if ((await direct.acquire(tenant)) === 'acquired') return await handleDirectly(received)
       } finally {
         end()
       }
@@ -127,8 +124,8 @@ export function createIntake(deps: IntakeDeps) {
   async function handleFromBacklog(single: SingleEvent, n: number): Promise<void> {
     const event = parsePacked(single)
     const deliveries = await handle(event, yielding.publish, backlogQueue(n))
-    shares.charge(event.tenant, deliveries)
-    fromBacklogs.charge(n, deliveries)
+    shares.countRecent(event.tenant, deliveries)
+    fromBacklogs.owe(n, deliveries)
   }
 
   return {
@@ -142,7 +139,7 @@ export function createIntake(deps: IntakeDeps) {
       /** Then no other event of the packet begins: all of them need what is away. */
       let failure: Unavailable | undefined
       return async (single) => {
-        if (!(await fromBacklogs.acquire(n))) return await packer.add(single, single.content.length, n)
+        if ((await fromBacklogs.acquire(n)) === 'ended') return await packer.add(single, single.content.length, n)
         try {
           if (failure !== undefined) throw failure
           await handleFromBacklog(single, n)

@@ -10,8 +10,8 @@ const fill = (shares: TenantShares, tenant: string, events: number): number =>
 const backlogFor = (shares: TenantShares, tenant: string | null, areDeliveriesLate = false): number | undefined =>
   shares.route(tenant, areDeliveriesLate).backlog
 
-function chargeAndAsk(shares: TenantShares, tenant: string): boolean {
-  shares.charge(tenant, 1)
+function countAndAsk(shares: TenantShares, tenant: string): boolean {
+  shares.countRecent(tenant, 1)
   return shares.givesWay(tenant)
 }
 
@@ -25,12 +25,12 @@ test('a tenant has 30 events in progress; the others go to its backlog', () => {
 
 test('deliveries beyond the first 200 of a tenant that made over a tenth of the recent ones give way, those of others do not', () => {
   const shares = new TenantShares()
-  expect(Array.from({ length: 201 }, () => chargeAndAsk(shares, 'burst')).lastIndexOf(false)).toBe(199)
-  expect(chargeAndAsk(shares, 'small')).toBe(false)
-  for (let n = 0; n < 10; n++) shares.charge(`tenant-${n}`, 190)
-  expect(chargeAndAsk(shares, 'burst')).toBe(false)
-  shares.charge('burst', 100)
-  expect(chargeAndAsk(shares, 'burst')).toBe(true)
+  expect(Array.from({ length: 201 }, () => countAndAsk(shares, 'burst')).lastIndexOf(false)).toBe(199)
+  expect(countAndAsk(shares, 'small')).toBe(false)
+  for (let n = 0; n < 10; n++) shares.countRecent(`tenant-${n}`, 190)
+  expect(countAndAsk(shares, 'burst')).toBe(false)
+  shares.countRecent('burst', 100)
+  expect(countAndAsk(shares, 'burst')).toBe(true)
 })
 
 test('many tenants that are equally busy are handled directly, and one that is busier than they are is deferred', () => {
@@ -45,7 +45,7 @@ test('what is finished no longer counts', () => {
   const shares = new TenantShares()
   const routes = Array.from({ length: 1_000 }, (_, n) => shares.route(`tenant-${n}`, false))
   for (const [n, { end }] of routes.entries()) {
-    shares.charge(`tenant-${n}`, 3)
+    shares.countRecent(`tenant-${n}`, 3)
     end()
   }
   expect(fill(shares, 'burst', 100)).toBe(30)
@@ -53,7 +53,7 @@ test('what is finished no longer counts', () => {
 
 test('a single event is handled directly, whatever its deliveries', () => {
   const shares = new TenantShares()
-  shares.charge('large', 100_000)
+  shares.countRecent('large', 100_000)
   expect(backlogFor(shares, 'large')).toBeUndefined()
 })
 
@@ -76,9 +76,9 @@ test('a deferred tenant stays deferred until its backlog is empty and at most a 
 
 test('late deliveries defer the tenants that made most of them, and no small one', () => {
   const shares = new TenantShares()
-  shares.charge('burst', 5_000)
-  shares.charge('small', 150)
-  shares.charge('tenth', 400)
+  shares.countRecent('burst', 5_000)
+  shares.countRecent('small', 150)
+  shares.countRecent('tenth', 400)
   expect(backlogFor(shares, 'burst', true)).toBeDefined()
   expect(backlogFor(shares, 'small', true)).toBeUndefined()
   expect(backlogFor(shares, 'tenth', true)).toBeUndefined()
@@ -87,7 +87,7 @@ test('late deliveries defer the tenants that made most of them, and no small one
 
 test('what was recent counts half after each second, and idle tenants are forgotten', () => {
   const shares = new TenantShares()
-  shares.charge('burst', 5_000)
+  shares.countRecent('burst', 5_000)
   for (let second = 0; second < 5; second++) shares.age()
   const { backlog, end } = shares.route('burst', true)
   expect(backlog).toBeUndefined()

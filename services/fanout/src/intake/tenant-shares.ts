@@ -29,7 +29,7 @@ interface EventRoute {
   readonly end: () => void
 }
 
-/** What a tenant has in progress, and what it is charged for. */
+/** What a tenant has in progress, and what it made recently. */
 interface Account {
   /** Events that are handled directly and not finished. */
   inProgress: number
@@ -66,8 +66,8 @@ export class TenantShares {
     return { backlog, end: () => count(-1) }
   }
 
-  /** Adds deliveries that are about to be published, or that an event from a backlog has made. */
-  charge(tenant: Tenant, deliveries: number): void {
+  /** Counts deliveries that are about to be published, or that an event from a backlog has made. */
+  countRecent(tenant: Tenant, deliveries: number): void {
     this.#accountOf(tenant).recent += deliveries
     this.#recent += deliveries
   }
