@@ -22,11 +22,10 @@ import type { Handle } from './observers/delivery-spans.ts'
 import type { Observers } from './observers/start-observers.ts'
 import type { Pipeline } from './pipeline/pipeline.ts'
 
-interface ConsumeDeps {
+interface ConsumeDeps extends Pick<Clocks, 'nowMs'> {
   readonly bounds: Pick<Bounds, 'prefetch' | 'starting'>
   readonly broker: Pick<Broker, 'publishUnpackedDelivery'>
   readonly consume: Consume
-  readonly clocks: Clocks
   readonly isolation: Pick<Isolation, 'stop'>
   readonly deliver: Pipeline['deliver']
   readonly traced: Observers['traced']
@@ -37,9 +36,9 @@ interface ConsumeDeps {
 
 /** Consumes the queues of deliveries, each within its bound (bounds.ts). */
 export async function startConsuming(deps: ConsumeDeps): Promise<Pick<Consumer, 'drain'>> {
-  const { bounds, broker, consume, clocks, isolation, deliver, traced, shards, log } = deps
+  const { bounds, broker, consume, isolation, deliver, traced, shards, log } = deps
   const { prefetch } = bounds
-  const limit = createStartLimit(bounds.starting, clocks)
+  const limit = createStartLimit(bounds.starting, deps)
   const fromDue: Handle = (due) => deliver(due, 'due')
   const fromLane: Handle = (due) => deliver(due, 'lane')
   const single: Handle = (due) => {

@@ -91,7 +91,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     mostHanging: bounds.mostHanging,
     publishToLane: broker.publishToLane,
     movedToLane: observers.meter.movedToLane,
-    nowMs: clocks.nowMs,
+    ...clocks,
   })
   const held = createConfirmedHeldStore(redis, installation)
   const heldLimit = createHeldLimit({ held, deliveries, notices, log })
@@ -117,22 +117,26 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     afterSettled: [heldLimit.afterSettled, recoverRejected, notices.afterSettled],
   })
   const { noticeIfParked, noticeHeldLimit } = notices
-  const recording = { held, conclude, noticeIfParked, listAgain: heldLimit.listAgain }
-  const recordOutcomes = createRecordOutcomes({ ...recording, outcomes: createOutcomeStore(redis) })
+  const { parkExcess, listAgain } = heldLimit
+  const outcomes = createOutcomeStore(redis)
+  const recordOutcomes = createRecordOutcomes({ held, outcomes, conclude, listAgain, noticeIfParked })
   const checks = createCheckStore(redis)
-  const check = createCheckReceiver({ client, postLimits, subscriptions, checks, clocks })
+  const check = createCheckReceiver({ client, postLimits, subscriptions, checks, ...clocks })
 
   const visits = startVisits({
-    ...recording,
     redis,
     broker,
     shards,
+    held,
     endpoint: readEndpoint,
     postLimits,
-    parkExcess: heldLimit.parkExcess,
-    noticeLimit: noticeHeldLimit,
-    redisNow,
+    conclude,
+    listAgain,
+    noticeIfParked,
+    parkExcess,
+    noticeHeldLimit,
     log,
+    ...clocks,
   })
 
   // Stopped in the reverse order.
@@ -141,7 +145,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   shutdown.defer('limits', () => postLimits.ended())
   shutdown.defer('held deliveries', visits.stop)
   const consumers = await Promise.all([
-    startConsuming({ consume, broker, bounds, shards, isolation, traced, deliver, clocks, log }),
+    startConsuming({ consume, broker, bounds, shards, isolation, traced, deliver, log, ...clocks }),
     consumeChecks(consume, check),
     consumeOutcomes(consume, recordOutcomes),
   ])

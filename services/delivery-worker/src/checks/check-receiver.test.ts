@@ -47,7 +47,8 @@ function aWorld(
     postLimits: { post: async (limited, _delivery, _isProbe, post) => post(limited && (async () => undefined)) },
     checks: { save: async (checkId, facts) => void saved.push([checkId, facts]) },
     // Set back during the first POST.
-    clocks: { redisNow: () => (elapsedMs === 0 ? NOW_MS : NOW_MS - 3_600_000), nowMs: () => elapsedMs },
+    redisNow: () => (elapsedMs === 0 ? NOW_MS : NOW_MS - 3_600_000),
+    nowMs: () => elapsedMs,
   })
   return { run, check, posts, saved, strays }
 }

@@ -17,12 +17,11 @@ import type { EndpointClient } from '../http/post.ts'
 import type { PostLimits } from '../limits/post-limits.ts'
 import { resultOf } from '../policy/classify.ts'
 
-interface CheckReceiverDeps {
+interface CheckReceiverDeps extends Clocks {
   readonly client: Pick<EndpointClient, 'canSign' | 'deadlineMs' | 'forgetStrays' | 'postUnderLease' | 'sendsStrays'>
   readonly postLimits: Pick<PostLimits, 'post'>
   readonly subscriptions: Pick<SubscriptionStore, 'find'>
   readonly checks: Pick<CheckStore, 'save'>
-  readonly clocks: Clocks
 }
 
 /** Concurrent checks; each makes a few POSTs. */
@@ -38,8 +37,7 @@ const PERMIT_POLL_MS = 50
  * the time that it waits for permits of a subscription with limits.
  */
 export function createCheckReceiver(deps: CheckReceiverDeps) {
-  const { client, postLimits, subscriptions, checks, clocks } = deps
-  const { redisNow, nowMs } = clocks
+  const { client, postLimits, subscriptions, checks, redisNow, nowMs } = deps
   // A check relies on what it read when it began.
   const post = client.postUnderLease(async (delivery) => ({
     admission: { kind: 'admitted', delivery },

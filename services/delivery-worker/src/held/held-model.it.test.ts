@@ -154,7 +154,7 @@ function aWorld(mode: 'post' | 'pull') {
             }),
             publish: async (delivery) => void messages.push(delivery),
             postLimits: { passOn: async () => null },
-            noticeLimit: async () => {},
+            noticeHeldLimit: async () => {},
             waiting: async () => ({ yielding: 0, due: 0 }),
             log: silentLog,
           })

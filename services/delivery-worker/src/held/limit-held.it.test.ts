@@ -93,7 +93,7 @@ function aWorker({ perSubscription, perTenant = 1_000, tenant = newSubscriptionI
         endpoint: async () => ({ health: HEALTHY, subscription: aSubscription({ paused: true }) }),
         publish: async () => {},
         postLimits: { passOn: async () => null },
-        noticeLimit: async () => {},
+        noticeHeldLimit: async () => {},
         waiting: async () => ({ yielding: 0, due: 0 }),
         log: silentLog,
       })()

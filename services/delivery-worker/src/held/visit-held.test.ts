@@ -38,7 +38,7 @@ function depsOf(subscription: Subscription, held: Partial<HeldVisitsDeps['held']
     endpoint: async () => ({ health: HEALTHY, subscription }),
     publish: async () => {},
     postLimits: { passOn: async () => null },
-    noticeLimit: async () => {},
+    noticeHeldLimit: async () => {},
     waiting: async () => ({ yielding: 0, due: 0 }),
     log: silentLog,
   }
@@ -119,7 +119,7 @@ test('leases end although RabbitMQ cannot take the notice of a limit', async () 
         return []
       },
     }),
-    noticeLimit: () => Promise.reject(new Unavailable('rabbitmq', 'away')),
+    noticeHeldLimit: () => Promise.reject(new Unavailable('rabbitmq', 'away')),
   })
   await visit()
   expect(lapsesAtMs).toBeNull()

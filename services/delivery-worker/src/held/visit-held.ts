@@ -3,6 +3,7 @@ import type { Endpoint, HeldStore, HeldVisit, HeldVisits } from '@switchhook/sto
 import type { EndpointState } from '../endpoint/admit.ts'
 import type { PostLimits } from '../limits/post-limits.ts'
 import { PUBLISHED_AT_ONCE } from '../limits/publish-held.ts'
+import type { Notices } from '../notices/notices.ts'
 import { createEndLeases, type EndLeasesDeps } from './end-leases.ts'
 import { NEXT_VISIT_MS, planVisit, type VisitPlan } from './plan-visit.ts'
 import { createPublishAll, type PublishAllDeps, type PublishBudget } from './publish-all.ts'
@@ -13,8 +14,7 @@ export interface HeldVisitsDeps extends PublishAllDeps, EndLeasesDeps {
   readonly visits: Pick<HeldVisits, 'claimDue' | 'finish'>
   readonly endpoint: (endpoint: Endpoint) => Promise<EndpointState>
   readonly postLimits: Pick<PostLimits, 'passOn'>
-  /** Publishes the notices of a tenant's subscriptions whose held deliveries come near their limit. */
-  readonly noticeLimit: (tenant: Endpoint['tenant']) => Promise<void>
+  readonly noticeHeldLimit: Notices['noticeHeldLimit']
   /** How many deliveries wait in the queue of yielding ones, and in the queues of what is due. */
   readonly waiting: () => Promise<Readonly<Record<keyof PublishBudget, number>>>
   readonly log: Pick<Logger, 'warn'>
@@ -54,7 +54,7 @@ export function createVisitHeld(deps: HeldVisitsDeps): () => Promise<number> {
       plan = planVisit(endpoint, await held.next(id))
     }
     // Needs RabbitMQ, which the end of a lease does not wait for.
-    await deps.noticeLimit(tenant)
+    await deps.noticeHeldLimit(tenant)
     switch (plan.kind) {
       case 'end':
       // More are over than one visit ends.

@@ -161,7 +161,7 @@ async function visit(limited: Subscription, health: Partial<EndpointHealth> = {}
     },
     publish: async (delivery) => void (delivery.subscriptionId === limited.id && passed.push(delivery)),
     postLimits,
-    noticeLimit: async () => {},
+    noticeHeldLimit: async () => {},
     waiting: async () => ({ yielding: 0, due: 0 }),
     log: silentLog,
   })
