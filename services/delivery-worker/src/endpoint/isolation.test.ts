@@ -4,7 +4,7 @@ import { aDelivery, eventually } from '@switchhook/testkit'
 import fc from 'fast-check'
 import { createPipeline } from '../pipeline/pipeline.ts'
 import { aBreaker, anIsolation, aReading, down, HEALTHY, ok, pipelineDeps, posted } from '../testing/delivering.ts'
-import { laneOf, movesToLane, type Need, type Source } from './isolation.ts'
+import { laneOf, type Need, type Source, type TurnResult } from './isolation.ts'
 
 const slow = newSubscriptionId()
 const other = newSubscriptionId()
@@ -28,7 +28,7 @@ const withdrawn = { kind: 'withdrawn' } as const
 const healthOf = (need: Need): EndpointHealth => ({
   ...HEALTHY,
   state: need === 'probe' ? 'probing' : 'closed',
-  recentHangs: need === 'lane' ? 1 : 0,
+  recentHangs: need === 'lane-only' ? 1 : 0,
 })
 
 /** A pipeline whose POSTs end when a test says so. */
@@ -94,20 +94,39 @@ function aWorld(
   }
 }
 
-test.each<[Source, Need, Partial<Parameters<typeof movesToLane>[2]>, boolean]>([
-  ['due', 'turn', { hasTurn: true, isCrowded: true }, false],
-  ['due', 'turn', {}, false],
-  ['due', 'turn', { isCrowded: true }, true],
-  ['due', 'turn', { isOverHangingLimit: true, hasTurn: true }, true],
-  ['due', 'lane', { hasTurn: true }, true],
-  ['due', 'probe', { isCrowded: true }, false],
-  ['due', 'probe', { isOverHangingLimit: true }, true],
-  ['due', 'nothing', { isOverHangingLimit: true, isCrowded: true }, false],
-  ['lane', 'turn', { isCrowded: true }, false],
-  ['lane', 'lane', { hasTurn: true }, false],
-])('a delivery from %s that needs %s, %j, moves to its lane: %s', (source, need, its, moves) => {
-  const nothing = { isOverHangingLimit: false, hasTurn: false, isCrowded: false }
-  expect(movesToLane(source, need, { ...nothing, ...its })).toBe(moves)
+/** The turns of a subscription when a delivery enters. `crowded`: none is free, and another delivery has waited in vain. */
+type Turns = 'free' | 'crowded' | 'over the hanging limit'
+
+test.each<[Source, Need, Turns, TurnResult]>([
+  ['due', 'nothing', 'free', 'ready'],
+  ['due', 'nothing', 'crowded', 'ready'],
+  ['due', 'nothing', 'over the hanging limit', 'ready'],
+  ['due', 'probe', 'free', 'ready'],
+  ['due', 'probe', 'crowded', 'ready'],
+  ['due', 'probe', 'over the hanging limit', 'move'],
+  ['due', 'turn', 'free', 'ready'],
+  ['due', 'turn', 'crowded', 'move'],
+  ['due', 'turn', 'over the hanging limit', 'move'],
+  ['due', 'lane-only', 'free', 'move'],
+  ['due', 'lane-only', 'crowded', 'move'],
+  ['due', 'lane-only', 'over the hanging limit', 'move'],
+  ['lane', 'nothing', 'crowded', 'ready'],
+  ['lane', 'probe', 'crowded', 'ready'],
+  ['lane', 'turn', 'free', 'ready'],
+  ['lane', 'turn', 'crowded', 'waited'],
+  ['lane', 'turn', 'over the hanging limit', 'ready'],
+  ['lane', 'lane-only', 'free', 'ready'],
+  ['lane', 'lane-only', 'crowded', 'waited'],
+])('a delivery from %s that needs %s, with turns %s: %s', async (source, need, turns, result) => {
+  const isolation = anIsolation({
+    turns: { least: turns === 'crowded' ? 1 : 2, most: 2, beyondLeast: 0 },
+    mostHanging: turns === 'over the hanging limit' ? -1 : 1_000,
+  })
+  const first = isolation.enter(deliveryTo(slow), 'lane')
+  if (turns === 'crowded') await isolation.enter(deliveryTo(slow), 'due').waitForTurn('turn')
+  const got = isolation.enter(deliveryTo(slow), source).waitForTurn(need)
+  first.leave()
+  expect(await got).toBe(result)
 })
 
 const idle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
@@ -280,7 +299,7 @@ async function endOne(inFlight: ReturnType<typeof aWorld>['inFlight'], isFailure
 
 test('the deliveries of an endpoint that has let a POST hang start in its lane, and need a turn there', async () => {
   const { due, fromLane, aside, of } = aWorld(1, {
-    needOf: ({ subscriptionId }) => (subscriptionId === slow ? 'lane' : 'turn'),
+    needOf: ({ subscriptionId }) => (subscriptionId === slow ? 'lane-only' : 'turn'),
   })
   const first = deliveryTo(slow)
   await due(first)

@@ -21,30 +21,16 @@ export interface IsolationDeps extends HangingLimitDeps {
 }
 
 /**
- * What a delivery needs after its look. `nothing`: it is not POSTed. `lane`: a turn, in its lane, because its endpoint has
- * let a POST hang lately. `probe`: a POST that all other deliveries of the endpoint wait for, so it needs no turn.
+ * What a delivery needs after its look. `nothing`: it is not POSTed. `probe`: a POST that all other deliveries of the endpoint
+ * wait for, so it needs no turn. `lane-only`: a turn, in its lane, because its endpoint has let a POST hang lately.
  */
-export type Need = 'nothing' | 'turn' | 'lane' | 'probe'
+export type Need = 'nothing' | 'probe' | 'turn' | 'lane-only'
 
 /**
  * `ready`: the delivery has its turn, or needs none. `waited`: it has got its turn after its look, which may be too old by then.
- * `lane`: it moves to its lane.
+ * `move`: it has none and moves to its lane.
  */
-export type TurnResult = 'ready' | 'waited' | 'lane'
-
-/**
- * Whether a delivery moves to its lane after its look. Otherwise it goes on here, after a wait if it needs a turn and has none.
- * @param its `hasTurn`: it has a turn, or one is free. `isCrowded`: a wait would be in vain
- */
-export function movesToLane(
-  source: Source,
-  need: Need,
-  its: Readonly<Record<'isOverHangingLimit' | 'hasTurn' | 'isCrowded', boolean>>,
-): boolean {
-  if (source === 'lane' || need === 'nothing') return false
-  if (need === 'lane' || its.isOverHangingLimit) return true
-  return need === 'turn' && !its.hasTurn && its.isCrowded
-}
+export type TurnResult = 'ready' | 'waited' | 'move'
 
 export type Isolation = ReturnType<typeof createIsolation>
 
@@ -64,6 +50,15 @@ export const laneOf = (subscription: SubscriptionId): number => crc32(subscripti
  * A delivery that finds no turn free waits a moment and then moves, once, to a lane. The deliveries of an endpoint that has let a
  * POST hang lately move there at once, even if it answers other POSTs in between, so that its circuit breaker stays closed. Such
  * a move costs one publish and one more delivery by the broker, however long the delivery waits, and delays only its own lane.
+ *
+ * | need | consumed from a due queue | consumed from its lane |
+ * | --- | --- | --- |
+ * | `nothing` | `ready` | `ready` |
+ * | `probe` | `ready`; over the hanging limit `move` | `ready` |
+ * | `turn` | `ready` or `waited`; `move` if it waits in vain, or over the hanging limit | `ready` or `waited` |
+ * | `lane-only` | `move` | `ready` or `waited` |
+ *
+ * A delivery gets its turn when it enters, after its look, or from a delivery that leaves.
  */
 export function createIsolation(deps: IsolationDeps) {
   const { turns: limits, patienceMs = TURN_PATIENCE_MS, publishToLane, movedToLane, nowMs } = deps
@@ -89,15 +84,16 @@ export function createIsolation(deps: IsolationDeps) {
       return {
         /** Rejects while it waits for a turn if the worker stops. */
         waitForTurn: async (need: Need): Promise<TurnResult> => {
+          if (need === 'nothing') return 'ready'
+          if (source === 'due' && (need === 'lane-only' || isOverHangingLimit)) return 'move'
+          if (hadTurn || need === 'probe') return 'ready'
           // One may have become free during the look.
-          const hasTurn = hadTurn || turns.isFreeFor(delivery)
-          const isCrowded = isStopping || turns.isCrowded()
-          if (movesToLane(source, need, { isOverHangingLimit, hasTurn, isCrowded })) return 'lane'
-          if (hadTurn || need === 'nothing' || need === 'probe') return 'ready'
           if (turns.take(delivery)) return 'waited'
+          // After one has waited in vain, the next would, too.
+          if (source === 'due' && (isStopping || turns.isCrowded())) return 'move'
           if (isStopping) throw stopping()
           const isItsTurn = await turns.wait(delivery, source === 'due' ? patienceMs : undefined)
-          return isItsTurn ? 'waited' : 'lane'
+          return isItsTurn ? 'waited' : 'move'
         },
         /** Resolves once the broker has confirmed it in its lane, with attempt and slot unchanged. */
         moveToLane: async (): Promise<void> => {

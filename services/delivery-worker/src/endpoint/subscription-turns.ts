@@ -94,13 +94,9 @@ export class SubscriptionTurns {
     return this.#isCrowded
   }
 
-  isFreeFor(delivery: Delivery): boolean {
-    return this.#isFree(isRetry(delivery))
-  }
-
   /** False: no turn is free. */
   take(delivery: Delivery): boolean {
-    if (!this.isFreeFor(delivery)) return false
+    if (!this.#isFree(isRetry(delivery))) return false
     if (this.#waiting.length === 0) this.#isCrowded = false
     this.#taken.add(delivery)
     return true

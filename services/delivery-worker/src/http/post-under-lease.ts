@@ -120,8 +120,18 @@ export function createPostUnderLease(deps: PostUnderLeaseDeps) {
     const deadline = startDeadline()
 
     /**
-     * Writes the request, once its connection is open, under a lease that is valid then.
-     * @param broken the write that this one repeats. Its result stands if this one cannot be made
+     * Writes the request, once its connection is open, under a lease that is valid then. Until then it reads again.
+     *
+     * | it ends when | with |
+     * | --- | --- |
+     * | the subscription withholds the delivery | the reason |
+     * | no permit is free, or the limits are younger than the attempt | `LIMITED` |
+     * | the deadline has passed under a valid lease | a timeout |
+     * | the lease has ended, and the deadline has passed or `MAX_LATE` renewals were late | Unavailable, thrown |
+     * | the endpoint has answered or failed | the outcome |
+     * | the kept connection has broken | `BrokenWrite` |
+     *
+     * @param broken the write that this one repeats. Its result stands where the first four would end this one
      */
     async function writeOnce(reading: LeaseReading, broken?: BrokenWrite): Promise<Posted | Withheld | BrokenWrite> {
       let read = reading
@@ -131,14 +141,16 @@ export function createPostUnderLease(deps: PostUnderLeaseDeps) {
       for (;;) {
         const { admission, limited } = read
         if (admission.kind !== 'admitted') return broken?.posted ?? admission
-        // Under a reading that has ended, a permit would be taken in vain.
-        const needsPermit = take !== undefined && isLeaseValid(read.trustedUntilMs, nowMs())
-        // Without `take`, the subscription has got limits since this attempt began.
-        const withoutPermit = take === undefined && limited !== undefined ? undefined : Infinity
-        const permittedUntilMs = needsPermit ? await take(broken !== undefined, limited) : withoutPermit
-        if (permittedUntilMs === undefined) return broken?.posted ?? LIMITED
         const { delivery } = admission
-        const untilMs = Math.min(read.trustedUntilMs, permittedUntilMs)
+        let untilMs = read.trustedUntilMs
+        // The subscription has got limits since this attempt began.
+        if (take === undefined && limited !== undefined) return broken?.posted ?? LIMITED
+        // Under a reading that has ended, a permit would be taken in vain.
+        if (take !== undefined && isLeaseValid(untilMs, nowMs())) {
+          const permittedUntilMs = await take(broken !== undefined, limited)
+          if (permittedUntilMs === undefined) return broken?.posted ?? LIMITED
+          untilMs = Math.min(untilMs, permittedUntilMs)
+        }
         if (isLeaseValid(untilMs, nowMs())) {
           late = 0
           if (deadline.hasPassed) return broken?.posted ?? postedOf(delivery, TIMED_OUT, longestMs)

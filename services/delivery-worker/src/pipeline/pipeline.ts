@@ -60,7 +60,7 @@ export function createPipeline(deps: PipelineDeps) {
       // Before the wait for a turn, so that a delivery that needs none is not delayed.
       let looked = await look(deps, start)
       const turn = await isolated.waitForTurn(needOf(looked))
-      if (turn === 'lane') {
+      if (turn === 'move') {
         await giveUpProbe(deps, looked)
         return await isolated.moveToLane()
       }

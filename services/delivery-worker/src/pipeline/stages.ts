@@ -51,7 +51,7 @@ export function needOf(looked: Looked): Need {
   if (looked.kind !== 'admitted') return 'nothing'
   const { probe, health } = looked.before
   if (probe !== undefined) return 'probe'
-  return health.recentHangs > 0 ? 'lane' : 'turn'
+  return health.recentHangs > 0 ? 'lane-only' : 'turn'
 }
 
 export async function giveUpProbe({ breaker }: Pick<StageDeps, 'breaker'>, looked: Looked): Promise<void> {
