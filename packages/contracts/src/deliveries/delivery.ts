@@ -1,5 +1,6 @@
 import { compileSchema } from '../errors/validator.ts'
 import { envelopesOf, type PlatformEvent, parsed } from '../events/event.ts'
+import type { Attempt } from '../events/outcome.ts'
 import { type DeliveryId, deliveryIdsOf, type EventId, type SubscriptionId, type Tenant } from '../ids.ts'
 import { type Signing, signingSchema } from '../subscriptions/signing.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
@@ -22,6 +23,7 @@ export interface Delivery {
    * or the schedule was shortened.
    */
   readonly slot: number
+  /** Attempts before this message, over all runs: a POST of it has the next number. */
   readonly attempt: number
   /** How often this slot has been postponed: the last one for a cool-down, any slot for another worker's probe; absent: never. Determines the next wait, and the end. */
   readonly postponed?: number
@@ -84,6 +86,10 @@ export function firstDeliveriesOf(
     }
   }
 }
+
+/** The attempts of a delivery after a slot. @param made null if the slot ended without a POST */
+export const attemptsAfter = ({ attempt }: Pick<Delivery, 'attempt'>, made: Attempt | null): number =>
+  made?.attempt ?? attempt
 
 /** Tells a message of a delivery from its others. The duplicates of a message that the broker returns have the same. */
 export const messageKeyOf = ({ deliveryId, run, slot, token = '' }: Delivery): string =>

@@ -57,7 +57,8 @@ test.each<[string, Partial<Ledger>, readonly string[]]>([
   ['is of a later run', { run: 3, settledSlot: -1 }, LEDGER_STATES.map(() => ALWAYS)],
   ['is of an earlier run', { run: 1, settledSlot: 7 }, LEDGER_STATES.map(() => NEVER)],
 ])('a ledger that %s', (_what, over, expected) => {
-  const settled = (ledger: Ledger, result?: DeliveryState) => (isSettledBy(ledger, MESSAGE, result) ? 'S' : '.')
+  const settled = (ledger: Ledger, state?: DeliveryState) =>
+    isSettledBy(ledger, MESSAGE, state && { state, attempt: MESSAGE.attempt }) ? 'S' : '.'
   const table = LEDGER_STATES.map((state) => {
     const ledger: Ledger = { ...NAMED, ...over, state }
     return RESULTS.map((result) => settled(ledger, result === 'look' ? undefined : result)).join('')

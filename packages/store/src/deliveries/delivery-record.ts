@@ -1,5 +1,6 @@
 import {
   type Attempt,
+  attemptsAfter,
   type Delivery,
   type DeliveryState,
   factsOfState,
@@ -61,10 +62,7 @@ export interface Continuation {
 
 type View = Omit<DeliveryRecord, 'deliveryId' | 'attempts' | 'body' | 'isUnsent'>
 
-/**
- * Tells a message from the other messages of its delivery. A consumed message counts the attempts before its own POST in
- * `attempt`; once that was made, the worker counts it, too (`counted`).
- */
+/** Tells a message from the other messages of its delivery. */
 export type MessageIdentity = Pick<Delivery, 'deliveryId' | 'run' | 'slot' | 'attempt' | 'postponed' | 'token'>
 
 /**
@@ -87,22 +85,22 @@ export type MessageIdentity = Pick<Delivery, 'deliveryId' | 'run' | 'slot' | 'at
  * settled the slot, or if Redis was restored to an older state. The original message then returns without the attempt. It can
  * be withdrawn, expire, or use up slots in a cool-down, and must not settle the retry.
  *
- * @param counted with its own POST counted, once that was made
- * @param result the state to record
+ * @param result what is to be recorded: the state, and the attempts with its own POST. Absent before the POST
  */
 export function isSettledBy(
   { run, settledSlot, state, attempt, next }: Ledger,
-  counted: Omit<MessageIdentity, 'deliveryId'>,
-  result?: DeliveryState,
+  message: Omit<MessageIdentity, 'deliveryId'>,
+  result?: Pick<View, 'state' | 'attempt'>,
 ): boolean {
-  if (run !== counted.run) return run > counted.run
+  if (run !== message.run) return run > message.run
   if (state === 'acknowledged') return true
-  if (result === 'acknowledged') return false
+  if (result?.state === 'acknowledged') return false
   if (state === 'parked') return true
-  if (attempt !== counted.attempt) return attempt > counted.attempt
+  const attempts = result?.attempt ?? message.attempt
+  if (attempt !== attempts) return attempt > attempts
   if (state === 'withdrawn' || state === 'expired') return true
-  if (next === undefined || settledSlot !== counted.slot - 1) return settledSlot >= counted.slot
-  const { postponed = 0, token } = counted
+  if (next === undefined || settledSlot !== message.slot - 1) return settledSlot >= message.slot
+  const { postponed = 0, token } = message
   if (next.postponed !== postponed) return next.postponed > postponed
   return next.token !== token
 }
@@ -116,19 +114,13 @@ export function isSettledBy(
  * | is the first of a delivery whose record is written before it is published: a redelivery, a test, or one that was requested | `pending` |
  * | is the first of any other delivery | is '': there is no record |
  */
-export function lineBefore({ run, slot, attempt, postponed = 0, token, ...delivery }: Consumed): string {
+export function lineBefore(message: MessageIdentity & Pick<Delivery, 'trial' | 'isRequested'>): string {
+  const { run, slot, attempt, postponed = 0, token } = message
   if (token !== undefined)
     return ledgerLine({ run, settledSlot: slot - 1, state: 'waiting', attempt, next: { token, postponed } })
-  const isAnnounced = run > 1 || delivery.trial !== undefined || delivery.isRequested === true
+  const isAnnounced = run > 1 || message.trial !== undefined || message.isRequested === true
   return isAnnounced ? ledgerLine({ run, settledSlot: -1, state: 'pending', attempt }) : ''
 }
-
-/** Its own POST is not counted. */
-type Consumed = MessageIdentity & Pick<Delivery, 'trial' | 'isRequested'>
-
-/** The message before its own POST, the attempt, was made. */
-export const consumedOf = (delivery: Delivery, attempt: Attempt | null): Consumed =>
-  attempt === null ? delivery : { ...delivery, attempt: attempt.attempt - 1 }
 
 /** Longer than any ledger line, so that `parseLedger` needs no more of a record. */
 export const LEDGER_BYTES = 96
@@ -213,5 +205,5 @@ export function viewOf(
     Partial<Pick<View, 'slot' | 'nextAttemptAt' | 'parkedReason' | 'parkedCause' | 'parkedAt'>>,
 ): View {
   const nothing = { parkedReason: null, parkedAt: null, nextAttemptAt: null }
-  return { ...delivery, ...nothing, attempt: attempt?.attempt ?? delivery.attempt, ...outcome }
+  return { ...delivery, ...nothing, attempt: attemptsAfter(delivery, attempt), ...outcome }
 }

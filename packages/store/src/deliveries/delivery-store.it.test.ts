@@ -1,4 +1,4 @@
-import { type Delivery, newToken, Unavailable } from '@switchhook/contracts'
+import { attemptsAfter, type Delivery, newToken, Unavailable } from '@switchhook/contracts'
 import { checkInLots, UNLIMITED, unscheduled, unverified } from '@switchhook/testkit'
 import fc from 'fast-check'
 import { bodyKey, ledgerKey, parkedKey, recordKey } from '../keys.ts'
@@ -183,24 +183,19 @@ describe('the ledger', () => {
 
   test('of two duplicates that failed, the ledger names the retry of the first that was settled', async () => {
     const delivery = deliveryOf()
-    const counted = (message: Delivery): Delivery => ({ ...message, attempt: message.attempt + 1 })
-    await store.settle(counted(delivery), failed(delivery), waitingAfter(delivery))
-    await store.settle(counted(delivery), failed(delivery), waitingAfter(delivery, { token: 'b', postponed: 0 }))
+    await store.settle(delivery, failed(delivery), waitingAfter(delivery))
+    await store.settle(delivery, failed(delivery), waitingAfter(delivery, { token: 'b', postponed: 0 }))
     const retry = nextOf(delivery)
     expect(await store.isSettled({ ...retry, token: 'a' })).toBe(false)
     expect(await store.isSettled({ ...retry, token: 'b' })).toBe(true)
     await store.settle({ ...retry, token: 'b' }, null, waitingAfter(retry))
     expect(await store.find(delivery.deliveryId)).toMatchObject({ slot: 1, attempt: 1, attempts: [failed(delivery)] })
     // It was POSTed before the ledger named the other one: it has more attempts, and goes on.
-    await store.settle(
-      counted({ ...retry, token: 'b' }),
-      failed(retry),
-      waitingAfter(retry, { token: 'c', postponed: 0 }),
-    )
+    await store.settle({ ...retry, token: 'b' }, failed(retry), waitingAfter(retry, { token: 'c', postponed: 0 }))
     expect(await store.isSettled({ ...retry, token: 'a' })).toBe(true)
     expect(await store.isSettled({ ...nextOf(retry), token: 'c' })).toBe(false)
     // An acknowledgement counts, whichever duplicate gets it.
-    await store.settle(counted({ ...retry, token: 'b' }), delivered(retry), acknowledged)
+    await store.settle({ ...retry, token: 'b' }, delivered(retry), acknowledged)
     expect(await store.find(delivery.deliveryId)).toMatchObject({ state: 'acknowledged', attempt: 2 })
   })
 
@@ -247,23 +242,23 @@ describe('the ledger', () => {
       for (const { token, isMade, isPostponed, end, next: nextToken, ...over } of messages) {
         const message = { ...delivery, ...over, ...(token !== undefined && { token }) }
         const made = isMade ? failed(message) : null
-        const counted = { ...message, attempt: made?.attempt ?? message.attempt }
+        const attempt = attemptsAfter(message, made)
         const before = await read()
         const ledger = parseLedger(before)
-        const isSettled = ledger !== undefined && isSettledBy(ledger, counted, end)
+        const isSettled = ledger !== undefined && isSettledBy(ledger, message, { state: end, attempt })
         expect(await store.isSettled(message)).toBe(ledger !== undefined && isSettledBy(ledger, message))
         const next = { token: nextToken, postponed: isPostponed ? message.postponed + 1 : 0 }
         const { kind } = await (end === 'parked'
-          ? store.park(counted, made, 'exhausted')
+          ? store.park(message, made, 'exhausted')
           : end === 'waiting'
-            ? store.settle(counted, made, waitingAfter(counted, next))
+            ? store.settle(message, made, waitingAfter(message, next))
             : end === 'held'
-              ? store.settle(counted, made, { state: end, slot: message.slot, next, dueInMs: 0, visitInMs: 60_000 })
-              : store.settle(counted, made, { state: end }))
+              ? store.settle(message, made, { state: end, slot: message.slot, next, dueInMs: 0, visitInMs: 60_000 })
+              : store.settle(message, made, { state: end }))
         expect(kind).toBe(isSettled ? 'already' : 'written')
         const after = await read()
         if (isSettled) expect(after).toBe(before)
-        else expect(parseRecord(after)?.view).toMatchObject({ state: end, run: message.run, attempt: counted.attempt })
+        else expect(parseRecord(after)?.view).toMatchObject({ state: end, run: message.run, attempt })
       }
     })
   })

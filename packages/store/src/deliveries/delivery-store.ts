@@ -1,12 +1,12 @@
-import type { Attempt, Delivery, ParkedCause, ParkedReason } from '@switchhook/contracts'
+import { type Attempt, attemptsAfter, type Delivery, type ParkedCause, type ParkedReason } from '@switchhook/contracts'
 import { oneAtATime } from '@switchhook/runtime'
 import { type Endpoint, heldMessageKey } from '../keys.ts'
 import { execute, type Redis } from '../redis/redis.ts'
-import { type MessageIdentity, viewOf } from './delivery-record.ts'
+import type { Continuation, MessageIdentity } from './delivery-record.ts'
 import { createHeldList, type HeldExcess } from './held-list.ts'
 import { heldMessageOf, parseHeldMessage } from './held-message.ts'
 import { createHeldVisits } from './held-visits.ts'
-import { createLedgerStore, type DeliveryRetention, type Settlement } from './ledger-store.ts'
+import { createLedgerStore, type DeliveryRetention } from './ledger-store.ts'
 import { createParkedList, type ParkedLimits } from './parked-list.ts'
 
 /**
@@ -14,6 +14,24 @@ import { createParkedList, type ParkedLimits } from './parked-list.ts'
  * visit that followed the change may have found nothing. Later entries need none: while there is one, visits follow each other.
  */
 const firstVisitMs = (visitInMs: number): number => Math.min(visitInMs, Math.max(1_000, visitInMs / 30))
+
+/** The result of a slot. */
+export type Settlement =
+  | { readonly state: 'acknowledged' | 'withdrawn' | 'expired' }
+  /** `next`: the confirmed message that continues the delivery in `slot`. */
+  | { readonly state: 'waiting'; readonly slot: number; readonly nextAttemptAt: string; readonly next: Continuation }
+  /**
+   * `next`: the message that is held in `slot`. `visitInMs`: a worker visits the held deliveries of the subscription after this
+   * time, in case that they are held no longer; sooner if it is the first of them.
+   */
+  | {
+      readonly state: 'held'
+      readonly slot: number
+      readonly next: Continuation
+      readonly dueInMs: number
+      readonly visitInMs: number
+    }
+  | { readonly state: 'parked'; readonly reason: ParkedReason; readonly cause?: ParkedCause }
 
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>
 
@@ -54,11 +72,10 @@ export function createDeliveryStore(
     // Redis' clock decides when it is due.
     const dueAtMs = Math.floor(await redis.nowMs()) + dueInMs
     const nextAttemptAt = dueInMs > 0 ? new Date(dueAtMs).toISOString() : null
-    const view = viewOf(delivery, attempt, { state: 'held', slot, nextAttemptAt })
     const postponed = next.postponed > 0 && { postponed: next.postponed }
-    const continued = { ...rest, slot, attempt: view.attempt, token: next.token, ...postponed }
+    const continued = { ...rest, slot, attempt: attemptsAfter(delivery, attempt), token: next.token, ...postponed }
     const held = heldMessageOf({ delivery: continued, dueAtMs })
-    const { kind } = await ledgers.write(delivery, attempt, view, { next, held })
+    const { kind } = await ledgers.write(delivery, attempt, { state: 'held', slot, nextAttemptAt }, { next, held })
     // After the ledger: a reader removes an entry whose message the ledger does not name.
     if (kind === 'already') return { kind }
     const visitAfterMs = (isFirst: boolean): number => (isFirst ? firstVisitMs(visitInMs) : visitInMs)
@@ -75,14 +92,10 @@ export function createDeliveryStore(
     parkedCause?: ParkedCause,
   ): Promise<SettleResult> {
     // List it first: a crash in between leaves an entry that readers skip, not a parked delivery that is never listed.
-    const added = await parkedList.add(delivery)
-    const view = viewOf(delivery, attempt, {
-      state: 'parked',
-      parkedReason,
-      parkedAt: added.parkedAt,
-      ...(parkedCause && { parkedCause }),
-    })
-    const { kind, found } = await ledgers.write(delivery, attempt, view, { body: delivery.body })
+    const added = await parkedList.add({ ...delivery, attempt: attemptsAfter(delivery, attempt) })
+    const { parkedAt } = added
+    const outcome = { state: 'parked', parkedReason, parkedAt, ...(parkedCause && { parkedCause }) } as const
+    const { kind, found } = await ledgers.write(delivery, attempt, outcome, { body: delivery.body })
     const isParked = kind === 'written' || (found?.state === 'parked' && found.run === delivery.run)
     if (!isParked) await parkedList.remove(delivery)
     await parkedList.cut(delivery, added)
@@ -96,13 +109,14 @@ export function createDeliveryStore(
     /**
      * Records the result of the slot, unless the message is settled already. Can be repeated. An acknowledgement always counts,
      * even if another worker parked the same run meanwhile.
-     * @param delivery the consumed delivery, with its own POST counted in `attempt`
+     * @param delivery as it was consumed: `attempt` does not count its own POST
      * @param attempt null if no POST was made
      */
     async settle(delivery: Delivery, attempt: Attempt | null, settlement: Settlement): Promise<SettleResult> {
       if (settlement.state === 'parked') return await park(delivery, attempt, settlement.reason, settlement.cause)
       if (settlement.state === 'held') return await hold(delivery, attempt, settlement)
-      const { kind, found } = await ledgers.settle(delivery, attempt, settlement)
+      const { next, ...outcome } = { next: undefined, ...settlement }
+      const { kind, found } = await ledgers.write(delivery, attempt, outcome, { next })
       if (kind === 'written' && found?.state === 'parked') await parkedList.remove(delivery)
       return { kind }
     },

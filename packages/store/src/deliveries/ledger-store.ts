@@ -1,19 +1,10 @@
-import {
-  type Attempt,
-  type Delivery,
-  type DeliveryState,
-  factsOfState,
-  type ParkedCause,
-  type ParkedReason,
-  type ScheduleOf,
-} from '@switchhook/contracts'
+import { type Attempt, type Delivery, type DeliveryState, factsOfState, type ScheduleOf } from '@switchhook/contracts'
 import { oncePerTick } from '@switchhook/runtime'
 import { bodyKey, heldMessageKey, ledgerKey, recordKey } from '../keys.ts'
 import { execute, pipeline, type Redis, runScript, stringsPerTick } from '../redis/redis.ts'
 import {
   attemptLine,
   type Continuation,
-  consumedOf,
   isSettledBy,
   LEDGER_BYTES,
   type Ledger,
@@ -26,24 +17,6 @@ import {
   viewJson,
   viewOf,
 } from './delivery-record.ts'
-
-/** The result of a slot. */
-export type Settlement =
-  | { readonly state: 'acknowledged' | 'withdrawn' | 'expired' }
-  /** `next`: the confirmed message that continues the delivery in `slot`. */
-  | { readonly state: 'waiting'; readonly slot: number; readonly nextAttemptAt: string; readonly next: Continuation }
-  /**
-   * `next`: the message that is held in `slot`. `visitInMs`: a worker visits the held deliveries of the subscription after this
-   * time, in case that they are held no longer; sooner if it is the first of them.
-   */
-  | {
-      readonly state: 'held'
-      readonly slot: number
-      readonly next: Continuation
-      readonly dueInMs: number
-      readonly visitInMs: number
-    }
-  | { readonly state: 'parked'; readonly reason: ParkedReason; readonly cause?: ParkedCause }
 
 /**
  * `already`: nothing was written, because the ledger settles the message: by a duplicate, or by an earlier call whose reply
@@ -65,34 +38,6 @@ function ledgerIn(stored: string, key: string): Ledger | undefined {
 /** The ledgers of deliveries, as the worker reads and writes them. They make repeated messages harmless. */
 export function createLedgerStore(redis: Redis, retention: DeliveryRetention) {
   const lifetimes = createLifetimes(retention)
-
-  /**
-   * Compares and sets: the script writes if the ledger line is the expected one, which in the usual case is the line that
-   * names the message. Otherwise `isSettledBy` decides about the line that it found.
-   */
-  async function write(
-    delivery: Delivery,
-    attempt: Attempt | null,
-    view: ReturnType<typeof viewOf>,
-    { next, body, held }: { next?: Continuation | undefined; body?: Buffer; held?: Buffer },
-  ): Promise<Written> {
-    const { deliveryId } = delivery
-    // With the attempt counted, whether or not the caller has counted it.
-    const counted = { ...delivery, attempt: view.attempt }
-    const ledger = ledgerOf(view, next)
-    const keys = [recordKey(deliveryId), bodyKey(deliveryId), ledgerKey(deliveryId), heldMessageKey(deliveryId)]
-    const line = attempt === null ? '' : attemptLine(attempt)
-    for (let expected = lineBefore(consumedOf(counted, attempt)); ; ) {
-      const ledgerMs = ledger.state === 'waiting' ? 0 : lifetimes.ledgerMs(counted, expected !== '')
-      const keptMs = [lifetimes.recordMs(counted, view.state), ledgerMs]
-      const args = [expected, ledgerLine(ledger), viewJson(view), line, ...keptMs, body ?? '', held ?? '']
-      const present = await runScript(redis, 'deliveries/settle-delivery', keys, args)
-      if (present === null) return { kind: 'written', found: parseLedger(expected) }
-      const found = ledgerIn(present, recordKey(deliveryId))
-      if (found && isSettledBy(found, counted, view.state)) return { kind: 'already', found }
-      expected = present
-    }
-  }
 
   /** One command for each key, so that a primary of a cluster that is away fails its own deliveries only. */
   const readOne = (key: string): Promise<string> =>
@@ -127,6 +72,40 @@ export function createLedgerStore(redis: Redis, retention: DeliveryRetention) {
     return records.map(({ key }) => !present.has(key))
   }, setImmediate)
 
+  /**
+   * Compares and sets: the script writes if the ledger line is the expected one, which in the usual case is the line that
+   * names the message. Otherwise `isSettledBy` decides about the line that it found.
+   * @param attempt null if no POST was made
+   */
+  async function write(
+    delivery: Delivery,
+    attempt: Attempt | null,
+    outcome: Parameters<typeof viewOf>[2],
+    { next, body, held }: { next?: Continuation | undefined; body?: Buffer; held?: Buffer },
+  ): Promise<Written> {
+    const { deliveryId } = delivery
+    const view = viewOf(delivery, attempt, outcome)
+    const ledger = ledgerOf(view, next)
+    let expected = lineBefore(delivery)
+    const isFirst = view.state === 'acknowledged' && attempt !== null && expected === ''
+    if (isFirst && lifetimes.ledgerMs(delivery, false) === 0) {
+      const first = { key: recordKey(deliveryId), record: recordText(ledger, view, [attempt]) }
+      if (await writeFirst(first)) return { kind: 'written', found: undefined }
+    }
+    const keys = [recordKey(deliveryId), bodyKey(deliveryId), ledgerKey(deliveryId), heldMessageKey(deliveryId)]
+    const line = attempt === null ? '' : attemptLine(attempt)
+    for (;;) {
+      const ledgerMs = ledger.state === 'waiting' ? 0 : lifetimes.ledgerMs(delivery, expected !== '')
+      const keptMs = [lifetimes.recordMs(delivery, view.state), ledgerMs]
+      const args = [expected, ledgerLine(ledger), viewJson(view), line, ...keptMs, body ?? '', held ?? '']
+      const present = await runScript(redis, 'deliveries/settle-delivery', keys, args)
+      if (present === null) return { kind: 'written', found: parseLedger(expected) }
+      const found = ledgerIn(present, recordKey(deliveryId))
+      if (found && isSettledBy(found, delivery, view)) return { kind: 'already', found }
+      expected = present
+    }
+  }
+
   return {
     write,
     /** Whether the ledger settles this message (`isSettledBy`). It is then acknowledged without a POST. */
@@ -145,23 +124,6 @@ export function createLedgerStore(redis: Redis, retention: DeliveryRetention) {
       // It fails now, because otherwise the worker would POST first and then fail to settle.
       const ledger = ledgerIn(stored, recordKey(deliveryId))
       return ledger !== undefined && isSettledBy(ledger, message)
-    },
-    /** Records a slot after which the delivery is over, or goes on with a message of the broker. */
-    async settle(
-      counted: Delivery,
-      attempt: Attempt | null,
-      settlement: Exclude<Settlement, { state: 'held' | 'parked' }>,
-    ): Promise<Written> {
-      const { next, ...outcome } = { next: undefined, ...settlement }
-      const view = viewOf(counted, attempt, outcome)
-      const isFirst =
-        outcome.state === 'acknowledged' && attempt !== null && lineBefore(consumedOf(counted, attempt)) === ''
-      if (isFirst && lifetimes.ledgerMs(counted, false) === 0) {
-        const record = recordText(ledgerOf(view), view, [attempt])
-        if (await writeFirst({ key: recordKey(counted.deliveryId), record }))
-          return { kind: 'written', found: undefined }
-      }
-      return await write(counted, attempt, view, { next })
     },
   }
 }

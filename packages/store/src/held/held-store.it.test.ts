@@ -1,9 +1,8 @@
 import { type Delivery, type DeliveryId, newSubscriptionId, newToken } from '@switchhook/contracts'
 import { eventually } from '@switchhook/testkit'
 import type { DeliveryArchive } from '../deliveries/delivery-archive.ts'
-import type { DeliveryStore } from '../deliveries/delivery-store.ts'
+import type { DeliveryStore, Settlement } from '../deliveries/delivery-store.ts'
 import { createHeldVisits, type HeldVisits } from '../deliveries/held-visits.ts'
-import type { Settlement } from '../deliveries/ledger-store.ts'
 import {
   acknowledged,
   delivered,
@@ -202,8 +201,7 @@ test('parking a held delivery ends its message', async () => {
 test('a failed attempt of a leased delivery is held for its next slot, and ends the lease', async () => {
   const delivery = await hold()
   const { given, ...received } = await receiveOne()
-  const posted = { ...received.delivery, attempt: 1 }
-  await deliveries.settle(posted, failed(delivery), holding(posted, { slot: 1, dueInMs: 10_000 }))
+  await deliveries.settle(received.delivery, failed(delivery), holding(received.delivery, { slot: 1, dueInMs: 10_000 }))
   expect(await held.report(id, [{ ...given, ...REJECTED }])).toEqual([])
   expect(await held.count(id)).toMatchObject({ count: 1, leased: 0 })
   const message = await messageOf(delivery)
@@ -221,8 +219,7 @@ test('of attempts that lapse again and again, a record keeps the latest five, an
   let [outcome, bytes]: ['lapsed' | 'timeout', number] = ['timeout', 0]
   for (let n = 0; n < 20; n++) {
     const { delivery } = await messageOf(first)
-    const made = { ...delivery, attempt: delivery.attempt + 1 }
-    await deliveries.settle(made, postOf(delivery, outcome, null), holding(made))
+    await deliveries.settle(delivery, postOf(delivery, outcome, null), holding(delivery))
     outcome = n === 9 ? 'timeout' : 'lapsed'
     if (n === 12) bytes = await bytesOf(first)
   }

@@ -80,5 +80,5 @@ export async function concludeReceived(
   const said = outcome.kind === 'answered' ? answerExcerpt(Buffer.from(outcome.answer ?? ''), true) : undefined
   const answer = said !== undefined && { answer: said }
   const made = { run, slot, attempt, at, durationMs, ...resultOf(outcome), ...answer }
-  await conclude({ via: 'pull', delivery: { ...received, attempt }, outcome, attempt: made })
+  await conclude({ via: 'pull', delivery: received, outcome, attempt: made })
 }

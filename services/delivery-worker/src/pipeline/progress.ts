@@ -79,7 +79,7 @@ export const mayBeParked = ({ written }: Settled): boolean => written === undefi
 export type SlotResult = Attempted | NotAttempted
 
 export type Attempted = {
-  /** As it was sent, with this attempt counted in `attempt`. */
+  /** As it was sent. */
   readonly delivery: Delivery
   readonly outcome: Outcome
   readonly attempt: Attempt

@@ -1,4 +1,4 @@
-import { type Attempt, isLeaseValid, newToken } from '@switchhook/contracts'
+import { type Attempt, attemptsAfter, isLeaseValid, newToken } from '@switchhook/contracts'
 import type { Broker } from '@switchhook/messaging'
 import type { DeliveryStore, Settlement } from '@switchhook/store'
 import type { Clocks } from '../clocks.ts'
@@ -90,8 +90,7 @@ export async function attempt(
     if (posted?.kind !== 'posted') await giveUpProbe(deps, admitted).catch(() => {})
   }
   if (posted.kind !== 'posted') return withheld(due, posted)
-  const { outcome, isHung } = posted
-  const delivery = { ...posted.delivery, attempt: number }
+  const { delivery, outcome, isHung } = posted
   const durationMs = Math.round(deps.nowMs() - beganMs)
   isolated.posted({ durationMs, isFailure: isTransientFailure(outcome) })
   const made: Attempt = {
@@ -121,7 +120,7 @@ export async function secure(
 
 async function settlementOf(
   { broker, redisNow }: Parameters<typeof secure>[0],
-  { delivery }: SlotResult,
+  { delivery, attempt }: SlotResult,
   decision: Decision,
 ): Promise<Settlement> {
   switch (decision.kind) {
@@ -143,7 +142,8 @@ async function settlementOf(
       const { slot, postponed = 0, waitMs } = decision
       const token = newToken()
       // Confirmed by the broker before the slot is settled, so that the ledger never names a message that does not exist.
-      await broker.publishRetry({ ...rest, slot, token, ...(postponed > 0 && { postponed }) }, waitMs)
+      const retry = { ...rest, slot, attempt: attemptsAfter(delivery, attempt), token }
+      await broker.publishRetry({ ...retry, ...(postponed > 0 && { postponed }) }, waitMs)
       const nextAttemptAt = new Date(redisNow() + waitMs).toISOString()
       return { state: 'waiting', slot, next: { token, postponed }, nextAttemptAt }
     }

@@ -75,13 +75,13 @@ export async function openPopulation({ stack: { urls }, defer }: Bench, url: str
     const failed: Delivery = {
       ...firstDeliveriesOf(event, at, JSON.stringify(callData(n)))(subscription),
       slot: LAST_SLOT - 1,
-      attempt: LAST_SLOT,
+      attempt: LAST_SLOT - 1,
       ...(signing !== undefined && { signing }),
     }
-    const { run, slot, attempt } = failed
-    const last = { run, slot, attempt, at, durationMs: 10_000, outcome: 'timeout', status: null } as const
+    const { run, slot } = failed
+    const last = { run, slot, attempt: LAST_SLOT, at, durationMs: 10_000, outcome: 'timeout', status: null } as const
     const nextAttemptAt = new Date(now.getTime() + WAIT_MS).toISOString()
-    await broker.publishRetry({ ...failed, slot: LAST_SLOT }, WAIT_MS)
+    await broker.publishRetry({ ...failed, slot: LAST_SLOT, attempt: LAST_SLOT }, WAIT_MS)
     const next = { token: 'a', postponed: 0 }
     await deliveries.settle(failed, last, { state: 'waiting', slot: LAST_SLOT, nextAttemptAt, next })
   }
