@@ -44,7 +44,7 @@ function aWorld(
         return { kind: 'posted', delivery, outcome: outcome(delivery, attempt) }
       },
     },
-    postLimits: { post: async (limited, _delivery, _isProbe, post) => post(limited && (async () => undefined)) },
+    postLimits: { withPermits: async (limited, _delivery, _isProbe, post) => post(limited && (async () => undefined)) },
     checks: { save: async (checkId, facts) => void saved.push([checkId, facts]) },
     // Set back during the first POST.
     redisNow: () => (elapsedMs === 0 ? NOW_MS : NOW_MS - 3_600_000),

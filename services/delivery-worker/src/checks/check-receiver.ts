@@ -19,7 +19,7 @@ import { resultOf } from '../policy/classify.ts'
 
 interface CheckReceiverDeps extends Clocks {
   readonly client: Pick<EndpointClient, 'canSign' | 'deadlineMs' | 'forgetStrays' | 'postUnderLease' | 'sendsStrays'>
-  readonly postLimits: Pick<PostLimits, 'post'>
+  readonly postLimits: Pick<PostLimits, 'withPermits'>
   readonly subscriptions: Pick<SubscriptionStore, 'find'>
   readonly checks: Pick<CheckStore, 'save'>
 }
@@ -57,7 +57,9 @@ export function createCheckReceiver(deps: CheckReceiverDeps) {
       for (; redisNow() <= expiresAtMs; await pause(PERMIT_POLL_MS)) {
         const beganMs = nowMs()
         // Like a probe, it may go before what is held.
-        const posted = await postLimits.post(limited, delivery, true, (take) => post(delivery, attempt, Infinity, take))
+        const posted = await postLimits.withPermits(limited, delivery, true, (take) =>
+          post(delivery, attempt, Infinity, take),
+        )
         if (posted.kind !== 'posted') continue
         return { ...resultOf(posted.outcome), durationMs: Math.round(nowMs() - beganMs) }
       }

@@ -68,7 +68,7 @@ test.each<[string, Outcome, isProbe: boolean, count: number]>([
   const limited = aSubscription({ id: newSubscriptionId(), maxInFlight: 2 })
   const delivery = { ...aDelivery({ subscriptionId: limited.id }), token: newToken() }
   await hold(limited, 3)
-  await postLimits.post(limited, delivery, isProbe, async (take) => {
+  await postLimits.withPermits(limited, delivery, isProbe, async (take) => {
     await take?.(false)
     return posted(delivery, outcome)
   })
@@ -80,7 +80,7 @@ test('a request that was written still counts in its second, and one that was no
   const limited = aSubscription({ id: newSubscriptionId(), maxPerSecond: 2 })
   const delivery = aDelivery({ subscriptionId: limited.id })
   const taken: boolean[] = []
-  await postLimits.post(limited, delivery, false, async (take) => {
+  await postLimits.withPermits(limited, delivery, false, async (take) => {
     for (const wasWritten of [false, false, true, true]) taken.push((await take?.(wasWritten)) !== undefined)
     return posted(delivery, ok)
   })
@@ -97,7 +97,7 @@ test('a delivery that is passed on keeps its permit while workers are behind', a
   await postLimits.passOn(limited)
   expect(due).toHaveLength(2)
   for (const delivery of due) {
-    await postLimits.post(limited, { ...delivery, token: newToken() }, false, async (take) => {
+    await postLimits.withPermits(limited, { ...delivery, token: newToken() }, false, async (take) => {
       expect(await take?.(false)).toBeDefined()
       return posted(delivery, ok)
     })
@@ -124,7 +124,7 @@ test('a POST that takes longer to connect keeps to limits that were lowered mean
   const delivery = aDelivery({ subscriptionId: limited.id })
   const taken: boolean[] = []
   const post = (renewed?: Subscription): Promise<unknown> =>
-    postLimits.post(limited, delivery, false, async (take) => {
+    postLimits.withPermits(limited, delivery, false, async (take) => {
       taken.push((await take?.(false, renewed)) !== undefined)
       if (taken.length === 1) await post(lowered)
       return posted(delivery, ok)

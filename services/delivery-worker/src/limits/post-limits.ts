@@ -73,19 +73,22 @@ export function createPostLimits(deps: PostLimitsDeps) {
   return {
     passOn,
     /**
-     * Makes a POST. If the subscription is `limited`, each request that it writes needs a permit; without one it is held.
+     * Makes a POST. If the subscription is `limited`, `post` gets the function that takes a permit for each request that it
+     * writes. The last permit ends with the POST.
      * @param isProbe it ends a cool-down, so it goes before what is held
      */
-    async post(
+    async withPermits(
       limited: Subscription | undefined,
       delivery: Delivery,
       isProbe: boolean,
       post: (take?: TakePermit) => Promise<Posted | Withheld>,
     ): Promise<Posted | Withheld> {
       if (limited === undefined) return await post()
-      let [current, permit]: [Subscription, string?] = [limited]
+      let current = limited
+      let permit: string | undefined
       const take: TakePermit = async (wasWritten, renewed) => {
-        const [askedAtMs, former] = [nowMs(), permit]
+        const askedAtMs = nowMs()
+        const former = permit
         current = renewed ?? current
         // A request that was written still counts in its second.
         if (permit === undefined || wasWritten) permit = randomUUID()

@@ -18,7 +18,7 @@ export interface StageDeps extends Clocks {
   readonly admit: Admit
   readonly breaker: Pick<Breaker, 'claimProbe' | 'giveUpProbe' | 'isFailing'>
   readonly post: PostUnderLease
-  readonly postLimits: Pick<PostLimits, 'post'>
+  readonly postLimits: Pick<PostLimits, 'withPermits'>
   readonly observer: Required<DeliveryObserver>
   readonly broker: Pick<Broker, 'publishRetry'>
 }
@@ -77,7 +77,7 @@ export async function attempt(
   const ended = deps.observer.posting(due, number)
   let posted: Posted | Withheld | undefined
   try {
-    posted = await deps.postLimits.post(limited, due, before.probe !== undefined, (take) =>
+    posted = await deps.postLimits.withPermits(limited, due, before.probe !== undefined, (take) =>
       deps.post(due, number, trustedUntilMs, take),
     )
     ended(posted)

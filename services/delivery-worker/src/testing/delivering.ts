@@ -74,7 +74,7 @@ export function pipelineDeps(change: Partial<FlatDeps> = {}): PipelineDeps {
     admit: admitIn('closed'),
     breaker: aBreaker(),
     post: async (delivery) => posted(delivery, ok),
-    postLimits: { post: (limited, _delivery, _isProbe, post) => post(limited && (async () => Infinity)) },
+    postLimits: { withPermits: (limited, _delivery, _isProbe, post) => post(limited && (async () => Infinity)) },
     observer: notifyAll([]),
     afterSettled: [],
     redisNow: Date.now,
