@@ -1,30 +1,40 @@
 import { newEventId, type PlatformEvent, serialiseEvent, Unavailable } from '@switchhook/contracts'
 import type { SingleEvent } from '@switchhook/messaging'
-import { FairSemaphore } from './fair-semaphore.ts'
-import { createIntake, type Line } from './intake.ts'
-import { TenantShares } from './tenant-shares.ts'
+import { createMetrics } from '@switchhook/runtime'
+import { eventually } from '@switchhook/testkit'
+import { type Intake, startIntake } from './intake.ts'
+
+const intakes: Intake[] = []
+
+afterEach(async () => {
+  await Promise.all(intakes.splice(0).map((intake) => intake.stopPolls()))
+})
 
 /** One event is handled at a time, until `finish` is called. */
 function anIntake() {
   const handled: (PlatformEvent & { readonly queue: string })[] = []
   const packed: SingleEvent[] = []
   const finishing: PromiseWithResolvers<number>[] = []
-  const intake = createIntake({
-    shares: new TenantShares(),
-    direct: new FairSemaphore<Line>(1),
-    fromBacklogs: new FairSemaphore<number>(1),
+  const intake = startIntake({
+    bounds: { handled: { direct: 1, fromBacklogs: 1 } },
     handle: (event, _publish, queue) => {
       handled.push({ ...event, queue })
       const finished = Promise.withResolvers<number>()
       finishing.push(finished)
       return finished.promise
     },
-    firstAttempts: { publish: async () => {} },
-    yielding: { publish: async () => {} },
-    broker: { publishEventPacket: async (events) => void packed.push(...events) },
-    areDeliveriesLate: () => false,
-    deferred: () => {},
+    broker: {
+      publishDelivery: async () => {},
+      publishPacket: async () => {},
+      publishYielding: async () => {},
+      publishYieldingPacket: async () => {},
+      publishEventPacket: async (events) => void packed.push(...events),
+      queueDepths: async (queues) => queues.map(() => ({ ready: 0, consumers: 1 })),
+    },
+    deliveryShards: 1,
+    metrics: createMetrics('fanout'),
   })
+  intakes.push(intake)
   const receive = (tenant: string, isUnpacked = false) => {
     const event = eventOf(tenant)
     const { eventId } = event
@@ -77,8 +87,9 @@ async function aBacklogPacket() {
   const events = ['a', 'b', 'c'].map((tenant) => eventOf(tenant))
   const singles = events.map((event) => ({ content: serialiseEvent(event), eventType: event.eventType }))
   const taken = singles.map(intake.openBacklogPacket(7))
-  await new Promise(setImmediate)
-  expect(handled.map(({ tenant, queue }) => [tenant, queue])).toEqual([['a', 'fanout.backlog.7']])
+  await eventually(() =>
+    expect(handled.map(({ tenant, queue }) => [tenant, queue])).toEqual([['a', 'fanout.backlog.7']]),
+  )
   return { ...parts, intake, handled, singles, results: Promise.allSettled(taken) }
 }
 

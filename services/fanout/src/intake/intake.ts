@@ -7,15 +7,19 @@ import {
   type SingleEvent,
   UNPACKED_HEADER,
 } from '@switchhook/messaging'
-import type { FirstAttempts } from '../events/first-attempts.ts'
+import { type Metrics, startPoll } from '@switchhook/runtime'
+import type { Bounds } from '../bounds.ts'
+import { createIntakeMeter } from '../events/fanout-meter.ts'
+import { createFirstAttempts, createYieldingAttempts } from '../events/first-attempts.ts'
 import { type HandleFromQueue, parseEventMessage } from '../events/handle-event.ts'
-import type { FairSemaphore } from './fair-semaphore.ts'
-import type { TenantShares } from './tenant-shares.ts'
+import { FairSemaphore } from './fair-semaphore.ts'
+import { startQueueWatch } from './queue-watch.ts'
+import { AGE_EVERY_MS, TenantShares } from './tenant-shares.ts'
 
 /** A packet of a backlog. Long enough to fill packets, also when many tenants burst at the same time. */
 const BACKLOG_PACKET = { maxMembers: 100, maxBytes: 256 * 1024, gatherMs: 25 }
 /** Far below the broker's limit for unacknowledged messages (30 minutes). The events then go back into new packets. */
-export const END_WAITS_EVERY_MS = 300_000
+const END_WAITS_EVERY_MS = 300_000
 
 type ReceivedEvent = ReturnType<typeof parseReceivedEvent>
 
@@ -38,26 +42,25 @@ const parsePacked = ({ content, traceparent, revision }: SingleEvent): PlatformE
 /** The line of events that came out of packets. No tenant's, because the waits of a deferred tenant are ended. */
 const UNPACKED = Symbol('unpacked')
 
-export type Line = Tenant | typeof UNPACKED
+type Line = Tenant | typeof UNPACKED
 
 interface IntakeDeps {
-  readonly shares: TenantShares
-  /** Limits the events that are handled directly. */
-  readonly direct: FairSemaphore<Line>
-  /** Limits the events from backlogs. */
-  readonly fromBacklogs: FairSemaphore<number>
+  readonly bounds: Pick<Bounds, 'handled'>
+  readonly broker: Pick<
+    Broker,
+    | 'publishDelivery'
+    | 'publishPacket'
+    | 'publishYielding'
+    | 'publishYieldingPacket'
+    | 'publishEventPacket'
+    | 'queueDepths'
+  >
+  readonly deliveryShards: number
   readonly handle: HandleFromQueue
-  readonly firstAttempts: Pick<FirstAttempts, 'publish'>
-  /** Publishes deliveries that give way to those of other tenants. */
-  readonly yielding: Pick<FirstAttempts, 'publish'>
-  readonly broker: Pick<Broker, 'publishEventPacket'>
-  /** More deliveries are due than workers take. */
-  readonly areDeliveriesLate: () => boolean
-  /** Called with each event that its backlog has stored. */
-  readonly deferred: () => void
+  readonly metrics: Metrics
 }
 
-export type Intake = ReturnType<typeof createIntake>
+export type Intake = ReturnType<typeof startIntake>
 
 /**
  * Decides whether an event is handled directly or stored in its tenant's backlog, and which deliveries give way to others.
@@ -72,8 +75,22 @@ export type Intake = ReturnType<typeof createIntake>
  *        └──── packed ───┘
  * ```
  */
-export function createIntake(deps: IntakeDeps) {
-  const { shares, direct, fromBacklogs, handle, firstAttempts, yielding, broker, areDeliveriesLate, deferred } = deps
+export function startIntake({ bounds, broker, deliveryShards, handle, metrics }: IntakeDeps) {
+  const shares = new TenantShares()
+  /** Events that are handled directly. */
+  const direct = new FairSemaphore<Line>(bounds.handled.direct)
+  /** Events from backlogs, by the number of their backlog. The watch lets them in while workers keep up. */
+  const fromBacklogs = new FairSemaphore<number>(bounds.handled.fromBacklogs, { isOpen: false })
+  const firstAttempts = createFirstAttempts(broker, deliveryShards)
+  /** Deliveries that give way to those of other tenants. */
+  const yielding = createYieldingAttempts(broker)
+  const watch = startQueueWatch({ broker, deliveryShards, shares, direct, fromBacklogs, firstAttempts, yielding })
+  const polls = [
+    watch,
+    startPoll(AGE_EVERY_MS, async () => shares.age()),
+    startPoll(END_WAITS_EVERY_MS, async () => fromBacklogs.endWaits()),
+  ]
+  const countDeferred = createIntakeMeter(metrics, () => shares.deferredTenants())
   const packer = createPacker<SingleEvent>({
     ...BACKLOG_PACKET,
     publish: (events, n) => {
@@ -101,7 +118,7 @@ export function createIntake(deps: IntakeDeps) {
     // acknowledgement for many.
     direct.endWaitsOf(event.tenant)
     await packer.add({ ...event, content }, content.length, n)
-    deferred()
+    countDeferred()
   }
 
   async function take(received: ReceivedEvent): Promise<void> {
@@ -111,7 +128,7 @@ export function createIntake(deps: IntakeDeps) {
       return await handleDirectly(received)
     }
     for (;;) {
-      const { backlog: n, end } = shares.route(tenant, areDeliveriesLate())
+      const { backlog: n, end } = shares.route(tenant, watch.areDeliveriesLate())
       try {
         if (n !== undefined) return await pack(received, n)
         if ((await direct.acquire(tenant)) === 'acquired') return await handleDirectly(received)
@@ -154,5 +171,7 @@ export function createIntake(deps: IntakeDeps) {
     },
     /** Ends the waits of events from backlogs, and all later ones. */
     stop: (): void => fromBacklogs.stop(),
+    /** Call it once no event is in progress. */
+    stopPolls: () => Promise.all(polls.map((poll) => poll.stop())),
   }
 }
