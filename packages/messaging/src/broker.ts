@@ -31,7 +31,7 @@ import {
   backlogQueue,
   dueQueueFor,
   hasRoute,
-  laneQueue,
+  laneQueueFor,
   packetQueue,
   Queue,
   type Topology,
@@ -147,8 +147,8 @@ export async function openBroker({
     /** For an immediate attempt. */
     publishDelivery: (delivery: Delivery) =>
       publish(deliveryMessage(delivery, dueQueueFor(delivery.subscriptionId, shards.deliveries))),
-    /** To wait for a turn in `lane`, which must be a lane of the topology. */
-    publishToLane: (delivery: Delivery, lane: number) => publish(deliveryMessage(delivery, laneQueue(lane))),
+    /** To wait for a turn. The topology must have `LANES` lanes. */
+    publishToLane: (delivery: Delivery) => publish(deliveryMessage(delivery, laneQueueFor(delivery.subscriptionId))),
     /** For an attempt after `waitMs`, which must be a wait of the topology. */
     publishRetry: (delivery: Delivery, waitMs: number) =>
       publish(deliveryMessage(delivery, waitQueueFor(delivery.subscriptionId, waitMs, shards.deliveries))),

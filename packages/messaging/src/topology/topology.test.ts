@@ -1,4 +1,4 @@
-import { type EventId, newEventId, type SubscriptionId } from '@switchhook/contracts'
+import { type EventId, newEventId, newSubscriptionId, type SubscriptionId } from '@switchhook/contracts'
 import * as fc from 'fast-check'
 import {
   backlogOf,
@@ -13,6 +13,8 @@ import {
   FANOUT_EXCHANGE,
   fanoutExchange,
   hasRoute,
+  LANES,
+  laneQueueFor,
   laneQueues,
   packetQueues,
   Queue,
@@ -113,12 +115,14 @@ test('only its queue is bound to the exchange of a shard of events', () => {
   expect(exchanges).toMatchObject({ 'switchhook.fanout': 'fanout', 'switchhook.fanout.1': 'fanout' })
 })
 
-test('every lane is declared, and bound by its name', () => {
-  const topology = serviceTopology([], { lanes: 16 })
-  for (const lane of laneQueues(16)) {
+test('every lane is declared and bound by its name, and each subscription has one', () => {
+  const topology = serviceTopology([], { lanes: LANES })
+  for (const lane of laneQueues(LANES)) {
     expect(Object.keys(topology.queues)).toContain(lane)
     expect(hasRoute(topology, DELIVERY_EXCHANGE, lane)).toBe(true)
   }
+  const lanesOf = Array.from({ length: 1_000 }, () => laneQueueFor(newSubscriptionId()))
+  expect(new Set(lanesOf)).toEqual(new Set(laneQueues(LANES)))
 })
 
 test('every backlog is declared and bound by its name, and each tenant has one', () => {

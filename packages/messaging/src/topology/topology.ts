@@ -119,9 +119,11 @@ export const LANES = 16
  * Deliveries that wait for a turn: their subscription has used up all of its turns, its endpoint let a POST hang lately, or
  * too many POSTs of their tenant hang.
  */
-export const laneQueue = (lane: number): string => `delivery.lane.${lane}`
 export const laneQueues = (lanes: number): readonly string[] =>
-  Array.from({ length: lanes }, (_, lane) => laneQueue(lane))
+  Array.from({ length: lanes }, (_, lane) => laneName(lane))
+/** The lane of a subscription. Always the same, so that its deliveries form one queue. */
+export const laneQueueFor = (subscription: SubscriptionId): string => laneName(shardFor(subscription, LANES))
+const laneName = (lane: number): string => `delivery.lane.${lane}`
 
 /** Queues for packets of events of tenants that are over their share (ADR 0039). */
 export const BACKLOGS = 16

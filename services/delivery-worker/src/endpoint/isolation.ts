@@ -1,6 +1,4 @@
-import { crc32 } from 'node:zlib'
 import type { Delivery, SubscriptionId } from '@switchhook/contracts'
-import { LANES } from '@switchhook/messaging'
 import { getOrCreate } from '@switchhook/runtime'
 import { createHangingLimit, type HangingLimitDeps } from './hanging-limit.ts'
 import { stopping } from './start-limit.ts'
@@ -14,8 +12,8 @@ export interface IsolationDeps extends HangingLimitDeps {
   readonly turns: TurnLimits
   /** How long a delivery from a due queue waits for a turn before it moves to a lane. Quick endpoints then need no lane. */
   readonly patienceMs?: number
-  /** Resolves once the broker has confirmed the delivery in the lane. */
-  readonly publishToLane: (delivery: Delivery, lane: number) => Promise<void>
+  /** Resolves once the broker has confirmed the delivery in the lane of its subscription. */
+  readonly publishToLane: (delivery: Delivery) => Promise<void>
   /** Called after the broker's confirm. */
   readonly movedToLane?: () => void
 }
@@ -40,9 +38,6 @@ export type Isolated = ReturnType<Isolation['enter']>
 /** A few answers of a quick endpoint, on a busy worker. A slow endpoint costs its neighbours this wait once, not every time. */
 const TURN_PATIENCE_MS = 250
 
-/** The lane of a subscription. Always the same, so that its deliveries form one queue. */
-export const laneOf = (subscription: SubscriptionId): number => crc32(subscription) % LANES
-
 /**
  * Bounds the concurrent deliveries of each subscription, so that one slow endpoint cannot occupy the worker, and the hanging
  * POSTs of each tenant (hanging-limit.ts), so that many of them cannot either.
@@ -55,7 +50,7 @@ export const laneOf = (subscription: SubscriptionId): number => crc32(subscripti
  * | --- | --- | --- |
  * | `nothing` | `ready` | `ready` |
  * | `probe` | `ready`; over the hanging limit `move` | `ready` |
- * | `turn` | `ready` or `waited`; `move` if it waits in vain, or over the hanging limit | `ready` or `waited` |
+ * | `turn` | `ready` or `waited`; `move` if a wait is in vain, or over the hanging limit | `ready` or `waited` |
  * | `lane-only` | `move` | `ready` or `waited` |
  *
  * A delivery gets its turn when it enters, after its look, or from a delivery that leaves.
@@ -97,7 +92,7 @@ export function createIsolation(deps: IsolationDeps) {
         },
         /** Resolves once the broker has confirmed it in its lane, with attempt and slot unchanged. */
         moveToLane: async (): Promise<void> => {
-          await publishToLane(delivery, laneOf(delivery.subscriptionId))
+          await publishToLane(delivery)
           movedToLane?.()
         },
         /** Counts it among the POSTs of its tenant. */
