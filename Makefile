@@ -47,10 +47,10 @@ check: $(INSTALLED) ## check format, types, lint, architecture, unused code and 
 	$(call step,unit tests,jest --selectProjects unit --maxWorkers=100%)
 
 test: $(INSTALLED) ## run every test except the long ones, as CI does (FILES=a,b: only those whose path contains a or b)
-	@node --conditions=source tests/runner/src/main.ts test $(subst $(comma), ,$(FILES))
+	@node --conditions=source tests/runner/src/main.ts test $(foreach file,$(subst $(comma), ,$(FILES)),'$(file)')
 
-test-long: $(INSTALLED) ## run the tests that take minutes: random faults, two versions side by side, every screen of the console
-	@node --conditions=source tests/runner/src/main.ts test-long
+test-long: $(INSTALLED) ## run the tests that take minutes: random faults, two versions side by side, every screen of the console (FILES as for test)
+	@node --conditions=source tests/runner/src/main.ts test-long $(foreach file,$(subst $(comma), ,$(FILES)),'$(file)')
 
 cluster: build ## kill nodes of a RabbitMQ cluster and of Redis with replicas one by one (docs/scaling.md)
 	@jest --selectProjects cluster --maxWorkers=1

@@ -10,7 +10,7 @@ const part = (project: string, ...files: readonly FileResult[]) => ({
 })
 const complete = (...files: readonly FileResult[]): RunEnd => ({
   kind: 'complete',
-  outcome: { results: [part('preflight', file), part('it', ...files)], again: undefined, leftovers: [] },
+  outcome: { results: [part('preflight', file), part('it', ...files)], again: undefined, notRun: [], leftovers: [] },
   buildMs: 7_000,
   left: [],
 })
@@ -56,7 +56,7 @@ test.each([
   [
     'no server starts',
     { kind: 'impossible', cause: 'no Redis\n install it', left: [] },
-    '\nNOT TESTED: no Redis install it\nReport: .local/report.txt\n0 passed, 1 failed',
+    '\nNOT TESTED: no Redis install it\nWhat the tests need: CONTRIBUTING.md, "Set up" and "Run one test".\nReport: .local/report.txt\n0 passed, 1 failed',
     'NOT TESTED: no Redis\n install it\n',
   ],
   [

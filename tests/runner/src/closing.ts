@@ -18,6 +18,9 @@ export interface Closing {
   readonly hasFailed: boolean
 }
 
+/** The cause is often in a program's own words, which do not say what to do. */
+const ADVICE = 'What the tests need: CONTRIBUTING.md, "Set up" and "Run one test".'
+
 /** How a run ends: the last lines on the terminal and the report. */
 export async function closingOf(end: RunEnd, circumstances: Circumstances): Promise<Closing> {
   const left = end.left.map((what) => `LEFT BEHIND  ${what}`)
@@ -25,7 +28,10 @@ export async function closingOf(end: RunEnd, circumstances: Circumstances): Prom
     const rest = left.length === 0 ? 'Nothing of this run is left running.' : 'Of this run, there still is:'
     return { said: ['', `Interrupted by ${end.signal}. ${rest}`, ...left].join('\n'), hasFailed: true }
   }
-  if (end.kind === 'impossible') return notTested(end.cause, circumstances, [...left, end.output ?? ''])
+  if (end.kind === 'impossible') {
+    const advice = end.output === undefined ? [ADVICE] : []
+    return notTested(end.cause, circumstances, [...left, end.output ?? ''], advice)
+  }
   const { outcome, buildMs } = end
   // The first part has the checks that each run begins with.
   const isEmpty = outcome.results.slice(1).every(({ files, problem }) => files.length === 0 && problem === undefined)
@@ -53,10 +59,20 @@ export async function closingOf(end: RunEnd, circumstances: Circumstances): Prom
 }
 
 /** One line tells the cause. `details` are shown in full before it. */
-function notTested(cause: string, { report }: Circumstances, details: readonly string[]): Closing {
+function notTested(
+  cause: string,
+  { report }: Circumstances,
+  details: readonly string[],
+  advice: readonly string[] = [],
+): Closing {
   const text = details.filter(Boolean).join('\n')
   return {
-    said: `${text && `\n${text}\n`}\nNOT TESTED: ${causeOf(cause)}\nReport: ${report}\n0 passed, 1 failed`,
+    said: [
+      `${text && `\n${text}\n`}\nNOT TESTED: ${causeOf(cause)}`,
+      ...advice,
+      `Report: ${report}`,
+      '0 passed, 1 failed',
+    ].join('\n'),
     report: `NOT TESTED: ${cause}\n${text && `${text}\n`}`,
     hasFailed: true,
   }

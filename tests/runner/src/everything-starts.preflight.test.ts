@@ -22,11 +22,14 @@ const { AMQP_URL, REDIS_URL } = process.env
 const PORTS: Readonly<Record<string, number>> = { 'amqp:': 5672, 'amqps:': 5671, 'redis:': 6379, 'rediss:': 6379 }
 
 /** A list of URLs names the nodes of a cluster. */
-const given = [AMQP_URL, REDIS_URL].flatMap((urls) => (urls ? urls.split(/,(?=\w+:)/).map((url) => new URL(url)) : []))
+const given = Object.entries({ AMQP_URL, REDIS_URL }).flatMap(([name, urls]) =>
+  urls ? urls.split(/,(?=\w+:)/).map((text) => [name, text] as const) : [],
+)
 if (given.length > 0)
-  test.each(given.map((url) => [url.host, url] as const))(
-    'the given server at %s accepts a connection',
+  test.each(given.map(([name, text]) => [name, URL.parse(text)] as const))(
+    'the server that %s names accepts a connection',
     async (_, url) => {
+      if (url === null) throw new Error('it is no URL')
       const socket = connect({ host: url.hostname, port: Number(url.port) || (PORTS[url.protocol] ?? 0) })
       await once(socket, 'connect')
       socket.destroy()
@@ -50,7 +53,7 @@ test('PostgreSQL starts', async () => {
 test.each([
   ['bash', ['-c', 'true']],
   ['curl', ['--version']],
-  ['git', ['-C', import.meta.dirname, 'rev-parse', '--git-dir']],
+  ['git', ['--version']],
   ['make', ['--version']],
   ['npm', ['--version']],
   ['script', ['--version']],

@@ -41,9 +41,15 @@ function knownTimes(): Map<string, number> {
   }
 }
 
-function write(file: string, text: string): void {
-  mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, text)
+/** Returns what could not be written, in words. */
+function write(file: string, text: string): readonly string[] {
+  try {
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, text)
+    return []
+  } catch (error) {
+    return [`NOT WRITTEN  ${file}: ${String(error)}`]
+  }
 }
 
 const plan = planOf(name === 'test-long' ? name : 'test', patterns)
@@ -61,11 +67,12 @@ const { said, report, hasFailed } = await closingOf(end, {
   tookMs: performance.now(),
   machineState,
 })
-if (report !== undefined) write(join(root, REPORT), report)
-process.stderr.write(`${said}\n`)
+const unwritten = report === undefined ? [] : write(join(root, REPORT), report)
+process.stderr.write(`${[...unwritten, said].join('\n')}\n`)
 process.exitCode = hasFailed ? 1 : 0
 if (end.kind === 'interrupted') endBy(end.signal)
 if (end.kind === 'complete') {
   const times = end.outcome.results.flatMap(({ files }) => files.map(({ path, ms }) => [path, ms] as const))
+  // Only the hint how long the next run takes is lost without it.
   write(TIMES, JSON.stringify(Object.fromEntries([...knownTimes(), ...times])))
 }

@@ -12,6 +12,7 @@ const part = (files: readonly FileResult[], problem?: string): PartResult => ({
 const outcome = (results: readonly PartResult[], again?: readonly PartResult[]): Outcome => ({
   results,
   again,
+  notRun: [],
   leftovers: [],
 })
 
@@ -32,6 +33,10 @@ test.each([
   const problems = problemsOf(end)
   expect(problems.map((problem) => problem.split(' ', 1)[0])).toEqual(headings)
   expect(problems[0]).toContain('failure of a')
+})
+
+test('files that a process left out when it ended are named', () => {
+  expect(problemsOf({ ...outcome([]), notRun: ['a', 'b'] })).toEqual(['NOT RUN\n  a\n  b'])
 })
 
 test('what is left behind is a problem', () => {

@@ -5,6 +5,8 @@ export interface Outcome {
   readonly results: readonly PartResult[]
   /** The failed files once more, alone; undefined if they did not run again. */
   readonly again: readonly PartResult[] | undefined
+  /** The paths of files that a process which ended unexpectedly has left out, the one that it ran included. */
+  readonly notRun: readonly string[]
   /** What parts left running or in the temporary folder, in words. */
   readonly leftovers: readonly string[]
 }
@@ -38,7 +40,7 @@ const tell = (heading: string, files: readonly FileResult[]): string[] =>
   files.map((file) => `${heading}  ${file.project} ${file.path}\n\n${failureOf(file)}`)
 
 /** What went wrong, each with its first failure in full: the second often has another cause, or none. */
-export function problemsOf({ results, again, leftovers }: Outcome): readonly string[] {
+export function problemsOf({ results, again, notRun, leftovers }: Outcome): readonly string[] {
   const failedAgain = new Set(failedFiles(again ?? []).map(({ path }) => path))
   const hasEnded = again?.every(({ problem }) => problem === undefined) ?? false
   const isFailedAgain = (path: string): boolean => !hasEnded || failedAgain.has(path)
@@ -53,6 +55,7 @@ export function problemsOf({ results, again, leftovers }: Outcome): readonly str
       failed.filter(({ path }) => !isFailedAgain(path)),
     ),
     ...[...results, ...(again ?? [])].flatMap(({ problem }) => (problem === undefined ? [] : [`FAILED  ${problem}`])),
+    ...(notRun.length > 0 ? [`NOT RUN\n${notRun.map((path) => `  ${path}`).join('\n')}`] : []),
     ...leftovers.map((what) => `LEFT BEHIND  ${what}`),
   ]
 }

@@ -103,7 +103,10 @@ test('when the terminal is closed, nothing of the run is left', async () => {
 
 test('what a crashed process of Jest has started ends with it, and the others go on', async () => {
   const end = await runOf('crash', 'good')
-  expect(end.problems).toEqual([expect.stringMatching(/^FAILED {2}The process of crash ended \(SIGKILL\) in crash/)])
+  expect(end.problems).toEqual([
+    expect.stringMatching(/^FAILED {2}The process of crash ended \(SIGKILL\) in crash/),
+    'NOT RUN\n  crash.test.ts',
+  ])
   expect(end).toMatchObject({ kind: 'complete', outcome: { leftovers: [] } })
   expect(readdirSync(folder)).toEqual([])
 })
@@ -136,6 +139,11 @@ test('servers that cannot be started end the run at once', async () => {
   const cause = 'no Redis; install redis-server'
   expect(await runOf('servers', 'unavailable')).toEqual({ kind: 'impossible', cause, left: [] })
   expect(readdirSync(folder)).toEqual([])
+})
+
+test('a temporary folder that does not exist ends the run at once', async () => {
+  const end = await endOf(['env', `TMPDIR=${join(folder, 'none')}`, ...node, 'good'])
+  expect(end).toMatchObject({ kind: 'impossible', cause: expect.stringContaining('TMPDIR') })
 })
 
 test('the tests run after the build', async () => {

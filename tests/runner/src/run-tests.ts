@@ -33,7 +33,13 @@ export type RunEnd = Ended & { readonly left: readonly string[] }
  * too.
  */
 export async function runTests(settings: RunSettings): Promise<RunEnd> {
-  const run = openTestRun()
+  let run: TestRun
+  try {
+    run = openTestRun()
+  } catch (error) {
+    const cause = `the temporary folder (TMPDIR) cannot be used: ${String(error)}`
+    return { kind: 'impossible', cause, left: [] }
+  }
   const progress = createProgress(settings.terminal)
   const interrupted = interruption()
   const ending = new AbortController()
@@ -93,7 +99,9 @@ async function runAll(settings: RunSettings, run: TestRun, progress: Progress, e
     return results
   }
   const results = [first, ...(await Promise.all(Array.from({ length: plan.lanes }, lane))).flat()]
-  return { kind: 'complete', outcome: { results, again: await repeat(results, runOne), leftovers }, buildMs }
+  const ran = new Set(results.flatMap(({ files }) => files.map(({ path }) => path)))
+  const notRun = [...expected.keys()].filter((path) => !ran.has(path))
+  return { kind: 'complete', outcome: { results, again: await repeat(results, runOne), notRun, leftovers }, buildMs }
 }
 
 /** @throws ServersUnavailable with the first failure */

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { repository } from '@switchhook/test-servers'
+import { onEndOfMake, repository } from '@switchhook/test-servers'
 import { HomeInUse, holdHome } from './stack/hold-home.ts'
 
 /**
@@ -14,8 +14,10 @@ const COMMANDS: Readonly<Record<string, { readonly place: string; readonly build
   demo: { place: 'demo', builds: true },
 }
 
-// A terminal sends it to the programs below as well, which then end.
-process.on('SIGINT', () => {})
+// A terminal sends them to the programs below as well, which then end.
+for (const signal of ['SIGINT', 'SIGHUP']) process.on(signal, () => {})
+// What is said to a closed terminal is lost.
+process.stderr.on('error', () => {})
 
 async function run(program: string, args: readonly string[]): Promise<boolean> {
   // With the flags of this make, the one below would look for its job server.
@@ -23,6 +25,7 @@ async function run(program: string, args: readonly string[]): Promise<boolean> {
   const child = spawn(program, args, { cwd: repository, env, stdio: 'inherit' })
   const forward = (signal: NodeJS.Signals): boolean => child.kill(signal)
   process.on('SIGTERM', forward)
+  onEndOfMake(() => child.kill('SIGHUP'))
   const [code] = (await once(child, 'exit')) as [number | null]
   process.off('SIGTERM', forward)
   return code === 0

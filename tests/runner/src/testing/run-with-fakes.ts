@@ -18,7 +18,7 @@ const end = await runTests({
   program: join(import.meta.dirname, 'fake-jest.ts'),
   terminal: process.stderr,
   build: (env) => build(['sh', '-c', script], tmpdir(), env),
-  expectedMs: async () => new Map(),
+  expectedMs: async () => new Map(projects.map((project) => [`${project}.test.ts`, 1])),
 })
 if (end.kind === 'interrupted') endBy(end.signal)
 else

@@ -1,8 +1,8 @@
-import { once } from 'node:events'
 import { join } from 'node:path'
 import { DEFAULT_RETRY_WAITS } from '@switchhook/contracts'
 import { durations, loadConfig } from '@switchhook/runtime'
 import { type Say } from '@switchhook/test-servers'
+import { interruption } from '../stack/interruption.ts'
 import { readStackOptions } from '../stack/stack-options.ts'
 import { startStack } from '../stack/start-stack.ts'
 import { stopStack } from '../stack/stop-stack.ts'
@@ -22,9 +22,9 @@ export async function runDemo(env: NodeJS.ProcessEnv, say: Say): Promise<void> {
   const waitsMs = readSchedule(env, SHORT_SCHEDULE)
   const screen = screenOf(env, say)
   let isInterrupted = false
-  const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]).then(() => {
+  const interrupted = interruption().then((signal) => {
     isInterrupted = true
-    throw new StepFailed('interrupted: the demo is incomplete')
+    throw new StepFailed(`interrupted by ${signal}: the demo is incomplete`)
   })
 
   const began = Date.now()

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { DaemonFailed, openHome, runningPid, type Say, stopDaemon } from '@switchhook/test-servers'
+import { interruption } from './interruption.ts'
 import { membersOf } from './members.ts'
 import type { StackFile } from './stack-file.ts'
 import type { StackOptions } from './stack-options.ts'
 import { startStack } from './start-stack.ts'
 import { stopStack } from './stop-stack.ts'
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 const BETWEEN_STOPS_MS = 200
 
 /**
@@ -22,14 +22,13 @@ export async function bringUp(options: StackOptions, env: NodeJS.ProcessEnv, say
     if (ran.every((pid) => pid === undefined)) return stopStack(home.path, () => {})
     await Promise.all(names.filter((_name, at) => ran[at] === undefined).map((name) => stopDaemon(home, name)))
   }
-  const interrupted = Promise.withResolvers<never>()
-  for (const signal of SIGNALS) {
-    process.once(signal, () => interrupted.reject(new DaemonFailed(`make up was interrupted by ${signal}`)))
-  }
+  const interrupted = interruption().then((signal): never => {
+    throw new DaemonFailed(`make up was interrupted by ${signal}`)
+  })
 
   const starting = startStack(options, env, say)
   try {
-    return await Promise.race([starting, interrupted.promise])
+    return await Promise.race([starting, interrupted])
   } catch (error) {
     say(`stopping what was started; logs: ${home.logDir}`)
     const over = Promise.allSettled([starting]).then(() => true)

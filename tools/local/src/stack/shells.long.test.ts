@@ -65,7 +65,12 @@ function make(target: string, env: NodeJS.ProcessEnv = {}) {
   let said = ''
   for (const output of [child.stdout, child.stderr]) output.on('data', (chunk: Buffer) => (said += chunk.toString()))
   const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, said }))
-  return { ended, interrupt: () => process.kill(-Number(child.pid), 'SIGINT') }
+  const interrupt = (signal: NodeJS.Signals = 'SIGINT') => process.kill(-Number(child.pid), signal)
+  const closeTerminal = (): void => {
+    for (const output of [child.stdout, child.stderr]) output.destroy()
+    interrupt('SIGHUP')
+  }
+  return { ended, interrupt, closeTerminal }
 }
 
 const stackFile = (): StackFile => JSON.parse(readFileSync(join(home, 'stack.json'), 'utf8')) as StackFile
@@ -99,6 +104,14 @@ test('a second make up says that the first is running, and leaves it alone', asy
   })
   await expect(isReady()).resolves.toBe(true)
   expect(await make('down').ended).toMatchObject({ code: 0 })
+}, 180_000)
+
+test('nothing runs after a make demo whose terminal was closed', async () => {
+  const demo = make('demo')
+  const running = (): string[] => readdirSync(join(home, 'demo', 'run'))
+  await eventually(() => expect(running()).toContain('delivery-worker-1.pid'), { timeoutMs: 60_000 })
+  demo.closeTerminal()
+  await eventually(() => expect(running()).toEqual([]), { timeoutMs: 60_000 })
 }, 180_000)
 
 test.each(['refuses its settings', 'is interrupted'])(
