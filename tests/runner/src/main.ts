@@ -5,7 +5,7 @@ import { build } from './build.ts'
 import { closingOf } from './closing.ts'
 import { endBy } from './interruption.ts'
 import { machineState } from './machine.ts'
-import { type Plan, planOf } from './plan.ts'
+import { type Plan, planOf, selectionOf } from './plan.ts'
 import { runTests } from './run-tests.ts'
 
 const root = join(import.meta.dirname, '..', '..', '..')
@@ -24,8 +24,7 @@ async function expectedMs(
   env: NodeJS.ProcessEnv,
 ): Promise<ReadonlyMap<string, number>> {
   const projects = new Set(parts.map(({ project }) => project))
-  const select = patterns.map((pattern) => `--testPathPatterns=${pattern}`)
-  const list = [program, '--listTests', ...select, '--selectProjects', ...projects]
+  const list = [program, '--listTests', ...selectionOf(patterns), '--selectProjects', ...projects]
   const { stdout } = await runCommand(process.execPath, list, { cwd: root, env: { ...process.env, ...env } })
   const times = knownTimes()
   const mean = [...times.values()].reduce((total, ms) => total + ms, 0) / times.size || 1

@@ -1,4 +1,4 @@
-import { lanesOf, planOf } from './plan.ts'
+import { lanesOf, planOf, selectionOf } from './plan.ts'
 
 const GIGABYTE = 2 ** 30
 
@@ -28,4 +28,8 @@ test('patterns select files of each part, but not the checks that come first', (
 
 test('the long tests run one after the other', () => {
   expect(planOf('test-long', [])).toMatchObject({ lanes: 1, parts: [{ project: 'long' }, { project: 'browser-long' }] })
+})
+
+test('a pattern is text, not an expression', () => {
+  expect(selectionOf(['a.it', '('])).toEqual(['--testPathPatterns=a\\.it', '--testPathPatterns=\\('])
 })

@@ -43,6 +43,10 @@ const PLANS = {
 
 export type PlanName = keyof typeof PLANS
 
+/** Jest takes an expression, and every file for one that is invalid. */
+export const selectionOf = (patterns: readonly string[]): readonly string[] =>
+  patterns.map((pattern) => `--testPathPatterns=${pattern.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)}`)
+
 /**
  * The longest parts begin first, and short ones fill the lanes at the end. Each part has a RabbitMQ and a Redis of its own,
  * because some tests raise an alarm on the broker, fill Redis, or kill parts of the stack. A start of RabbitMQ takes five
@@ -50,7 +54,7 @@ export type PlanName = keyof typeof PLANS
  * @param patterns only the files whose path contains one of them; all without any
  */
 export function planOf(name: PlanName, patterns: readonly string[]): Plan {
-  const chosen = ['--passWithNoTests', ...patterns.map((pattern) => `--testPathPatterns=${pattern}`)]
+  const chosen = ['--passWithNoTests', ...selectionOf(patterns)]
   const { parts, lanes } = PLANS[name]
   return {
     first: part('preflight'),
