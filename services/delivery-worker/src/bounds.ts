@@ -21,7 +21,7 @@ export type Bounds = ReturnType<typeof boundsOf>
 
 /**
  * What bounds a worker's deliveries, from the queue to the POST. docs/architecture.md lists what each of them counts, and what
- * happens beyond it. None can replace another.
+ * happens beyond it.
  */
 export function boundsOf(config: WorkerConfig, shards: number) {
   const { DELIVERY_CONCURRENCY: all, SUBSCRIPTION_CONCURRENCY: least, SUBSCRIPTION_CONCURRENCY_QUICK: most } = config

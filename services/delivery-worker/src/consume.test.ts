@@ -1,7 +1,10 @@
 import { type Delivery, deliveryHeaders, Unavailable } from '@switchhook/contracts'
-import type { PackedDelivery, Packet } from '@switchhook/messaging'
-import { aDelivery, eventually } from '@switchhook/testkit'
-import { createPackets, type PacketsDeps } from './consume.ts'
+import type { Consumer, PackedDelivery, Packet } from '@switchhook/messaging'
+import { loadConfig } from '@switchhook/runtime'
+import { aDelivery, eventually, silentLog } from '@switchhook/testkit'
+import { boundsOf } from './bounds.ts'
+import { workerFields } from './config.ts'
+import { createPackets, type PacketsDeps, startConsuming } from './consume.ts'
 import { createStartLimit } from './endpoint/start-limit.ts'
 
 const memberOf = (delivery: Delivery): PackedDelivery => ({
@@ -138,4 +141,28 @@ describe('a worker that stops', () => {
     attempts[1]?.end(new Unavailable('process', 'this worker is stopping'))
     await expect(handled).rejects.toThrow('no confirm')
   })
+})
+
+test('what is consumed from a queue has its name in traces, packets of each shard, too', async () => {
+  const consumed: string[] = []
+  const traced: string[] = []
+  await startConsuming({
+    bounds: boundsOf(loadConfig(workerFields, { AMQP_URL: 'amqp://127.0.0.1', REDIS_URL: 'redis://127.0.0.1' }), 2),
+    broker: { publishUnpackedDelivery: async () => {} },
+    consume: async ({ queue }) => {
+      consumed.push(queue)
+      return { drain: async () => {} } as Consumer
+    },
+    isolation: { stop: () => {} },
+    deliver: async () => {},
+    traced: (queue, handle) => {
+      traced.push(queue)
+      return handle
+    },
+    log: silentLog,
+    shards: 2,
+    nowMs: () => 0,
+  })
+  expect(consumed).toContain('delivery.packets.1')
+  expect(traced.toSorted()).toEqual(consumed.toSorted())
 })

@@ -39,46 +39,44 @@ export async function startConsuming(deps: ConsumeDeps): Promise<Pick<Consumer, 
   const { bounds, broker, consume, isolation, deliver, traced, shards, log } = deps
   const { prefetch } = bounds
   const limit = createStartLimit(bounds.starting, deps)
-  const fromDue: Handle = (due) => deliver(due, 'due')
-  const fromLane: Handle = (due) => deliver(due, 'lane')
-  const single: Handle = (due) => {
-    limit.delayYielding()
-    return fromDue(due)
-  }
-  const yielding: Handle = async (due) => {
-    const end = await limit.startYielding()
-    await fromDue(due).finally(end)
-  }
-  const consumeSingle = (queue: string, concurrency: number, handle: Handle): Promise<Consumer> =>
+  const alone = (queue: string, concurrency: number, handle: Handle): Promise<Consumer> =>
     consume({
       queue,
       concurrency,
       parse: ({ content, headers }) => parseDelivery(content, headers),
       handle: traced(queue, handle),
     })
-  const consumePackets = (queue: string, concurrency: number, { handle }: ReturnType<typeof createPackets>) =>
-    consume({ queue, concurrency, parse: openDeliveryPacket, handle })
-  const packetsFrom = (queue: string, start: StartLimit['start'], unpackedTo?: string) =>
-    createPackets({
+  const packets: ReturnType<typeof createPackets>[] = []
+  function inPackets(queue: string, concurrency: number, start: StartLimit['start'], unpackedTo?: string) {
+    const handled = createPackets({
       start,
-      handle: traced(queue, fromDue),
+      handle: traced(queue, (due) => deliver(due, 'due')),
       publishUnpacked: (member) => broker.publishUnpackedDelivery(member, unpackedTo),
       log,
     })
-  const packets = packetsFrom(Queue.deliveryPackets, limit.start)
-  const yieldingPackets = packetsFrom(Queue.yieldingPackets, limit.startYielding, Queue.yielding)
+    packets.push(handled)
+    return consume({ queue, concurrency, parse: openDeliveryPacket, handle: handled.handle })
+  }
+  const deliverDue: Handle = (due) => {
+    limit.delayYielding()
+    return deliver(due, 'due')
+  }
+  const deliverYielding: Handle = async (due) => {
+    const end = await limit.startYielding()
+    await deliver(due, 'due').finally(end)
+  }
   const consumers = await Promise.all([
-    ...dueQueues(shards).map((queue) => consumeSingle(queue, prefetch.due, single)),
-    ...packetQueues(shards).map((queue) => consumePackets(queue, prefetch.packets, packets)),
-    consumePackets(Queue.yieldingPackets, prefetch.yieldingPackets, yieldingPackets),
-    consumeSingle(Queue.yielding, prefetch.yielding, yielding),
-    ...laneQueues(LANES).map((lane) => consumeSingle(lane, prefetch.lane, fromLane)),
+    ...dueQueues(shards).map((queue) => alone(queue, prefetch.due, deliverDue)),
+    ...packetQueues(shards).map((queue) => inPackets(queue, prefetch.packets, limit.start)),
+    inPackets(Queue.yieldingPackets, prefetch.yieldingPackets, limit.startYielding, Queue.yielding),
+    alone(Queue.yielding, prefetch.yielding, deliverYielding),
+    ...laneQueues(LANES).map((lane) => alone(lane, prefetch.lane, (due) => deliver(due, 'lane'))),
   ])
   return {
     async drain() {
       const drained = consumers.map((consumer) => consumer.drain())
       // Packets first: a member whose wait ends no longer returns a packet that has started.
-      for (const part of [packets, yieldingPackets, limit, isolation]) part.stop()
+      for (const part of [...packets, limit, isolation]) part.stop()
       await Promise.all(drained)
     },
   }

@@ -55,7 +55,7 @@ export async function closingOf(end: RunEnd, circumstances: Circumstances): Prom
     `${passed} passed, ${failed} failed`,
   ].join('\n')
   const all = ['All files:', ...slowest(outcome.results, Number.POSITIVE_INFINITY)].join('\n')
-  return { said, report: [all, ...logs, said, ''].join('\n'), hasFailed: failed > 0 }
+  return { said, report: [all, ...logs, said, ''].join('\n'), hasFailed: failed > 0 || outcome.notRun.length > 0 }
 }
 
 /** One line tells the cause. `details` are shown in full before it. */

@@ -20,8 +20,8 @@ export interface PublishEventDeps {
 }
 
 /**
- * Returns the function that publishes an event to fan-out, and a copy of it for other systems. Events of one turn of the
- * event loop, and of up to 5 ms while RabbitMQ is busy, share a message for each shard (ADR 0068).
+ * Returns the function that publishes an event to fan-out, and a copy of it for other systems. Events of one iteration of
+ * the event loop, and of up to 5 ms while RabbitMQ is busy, share a message for each shard (ADR 0068).
  */
 export function createPublishEvent({ publisher, shards, installation }: PublishEventDeps) {
   /** `message`: the event as a message of its own, if no other one shares it. */

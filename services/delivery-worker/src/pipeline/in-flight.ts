@@ -2,13 +2,16 @@ import { type Delivery, messageKeyOf } from '@switchhook/contracts'
 import { MAX_UNACKED_MS } from '@switchhook/messaging'
 import type { At, Progress } from './progress.ts'
 
-/** What a worker keeps of a message that it has POSTed or settled, and could not finish. */
-type Kept = At<'decided' | 'secured' | 'settled'>
+/**
+ * What a worker keeps of a message that it has POSTed and could not finish. Nothing behind `settle`: Redis may lose the slot, in
+ * a failover, before the message is acknowledged, and `settle` then writes it again.
+ */
+type Kept = At<'decided' | 'secured'>
 
 /** A message between `enter` and `leave`. */
 export type MessageInFlight = Awaited<ReturnType<ReturnType<typeof createInFlight>['enter']>>
 
-/** More than a worker has in flight. Beyond it the oldest results are forgotten; each costs a duplicate POST. */
+/** More than a worker has in flight unless its concurrency is raised above 2,800. Beyond it the oldest results are forgotten; each costs a duplicate POST. */
 const MAX_KEPT = 20_000
 
 /**
@@ -43,7 +46,7 @@ export function createInFlight(nowMs: () => number) {
       kept.delete(key)
       let last = before
       return {
-        /** The value from which it goes on. Absent: this worker has neither POSTed nor settled the message, or has finished it. */
+        /** The value from which it goes on. Absent: this worker has not POSTed the message, or has finished it. */
         kept: before,
         /** Gets each value that `conclude` handles, before the stage that follows it. */
         reached(at: Progress): void {
@@ -51,7 +54,7 @@ export function createInFlight(nowMs: () => number) {
           else if (isKept(at)) last = at
         },
         leave(): void {
-          if (last !== undefined) kept.set(key, { last: withoutWritten(last), keptAtMs: nowMs() })
+          if (last !== undefined) kept.set(key, { last, keptAtMs: nowMs() })
           running.delete(key)
           ended()
         },
@@ -60,13 +63,6 @@ export function createInFlight(nowMs: () => number) {
   }
 }
 
-/** Without a POST nothing is kept before the slot is settled, and the message is looked at again. */
+/** Without a POST nothing is kept, and the message is looked at again. */
 const isKept = (at: Progress): at is Kept =>
-  at.kind === 'settled' || ((at.kind === 'decided' || at.kind === 'secured') && at.result.attempt !== null)
-
-/** By the time that the message comes back, another worker may have done what follows from the write. */
-function withoutWritten(last: Kept): Kept {
-  if (last.kind !== 'settled') return last
-  const { written: _, ...settled } = last
-  return settled
-}
+  (at.kind === 'decided' || at.kind === 'secured') && at.result.attempt !== null

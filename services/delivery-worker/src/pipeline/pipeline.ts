@@ -41,6 +41,8 @@ export function createPipeline(deps: PipelineDeps) {
   const inFlight = createInFlight(deps.nowMs)
   /** Results whose outcome the breaker has. */
   const recorded = new WeakSet<SlotResult>()
+  /** Results that the observers have. */
+  const observed = new WeakSet<SlotResult>()
 
   /** Reports the outcome of a POST to the circuit breaker, once. */
   async function updateBreaker(result: SlotResult | undefined): Promise<void> {
@@ -51,6 +53,13 @@ export function createPipeline(deps: PipelineDeps) {
     } catch {
       // A breaker that misses an outcome keeps its count of failures, and a claim of the probe lapses; no delivery depends on it.
     }
+  }
+
+  /** Once: the message can come back after its slot was settled. */
+  function concluded({ result, decision }: At<'secured'>): void {
+    if (observed.has(result)) return
+    observed.add(result)
+    deps.observer.concluded(result.delivery, result.attempt, decision, result.outcome)
   }
 
   async function deliverDue(due: Delivery, source: Source, message: MessageInFlight): Promise<void> {
@@ -91,9 +100,7 @@ export function createPipeline(deps: PipelineDeps) {
         return await secure(deps, at)
       case 'secured': {
         const settled = await settle(deps, at)
-        const { delivery, attempt, outcome } = at.result
-        // Once: a message that comes back after its slot was settled goes on from there.
-        deps.observer.concluded(delivery, attempt, at.decision, outcome)
+        concluded(at)
         return settled
       }
       case 'settled':

@@ -14,11 +14,11 @@ import type { Decision, Withheld } from '../policy/decide.ts'
  * ```
  *
  * A process that dies loses the value; the broker returns the message, which is then `due` again. If a stage fails and the
- * process lives, `in-flight.ts` keeps the last value after a POST or `settle`, and the message that comes back goes on from it.
+ * process lives, `in-flight.ts` keeps the last value between a POST and `settle`, and the message that comes back goes on from it.
  *
  * | kind | if the process dies here | if the next stage runs twice |
  * | --- | --- | --- |
- * | `due` | nothing was done | a look reads, and may claim a probe; the claim of a second one lapses |
+ * | `due` | nothing was done | a look reads, and may claim a probe; a second look gets none while the first claim lasts |
  * | `admitted` | nothing was sent; a claimed probe lapses | a second POST with the same attempt number |
  * | `withheld` | nothing was sent; the message is looked at again | `decide` is pure |
  * | `posted` | the POST is repeated with the same attempt number | `decide` is pure |

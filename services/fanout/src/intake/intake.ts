@@ -124,8 +124,8 @@ export function startIntake({ bounds, broker, deliveryShards, handle, metrics }:
   async function take(received: ReceivedEvent): Promise<void> {
     const { tenant } = received.event
     if (received.isUnpacked) {
-      await direct.acquire(UNPACKED)
-      return await handleDirectly(received)
+      if ((await direct.acquire(UNPACKED)) === 'acquired') return await handleDirectly(received)
+      throw new Error('the wait of an event that left its packet has been ended')
     }
     for (;;) {
       const { backlog: n, end } = shares.route(tenant, watch.areDeliveriesLate())

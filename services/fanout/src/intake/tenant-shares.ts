@@ -31,7 +31,7 @@ interface EventRoute {
 
 /** What a tenant has in progress, and what it made recently. */
 interface Account {
-  /** Events that are handled directly and not finished. */
+  /** Events that are to be handled directly and are not finished: those that wait to begin, too. */
   inProgress: number
   /** Events that wait for the confirm of their packet. */
   packing: number

@@ -26,10 +26,13 @@ export async function runDemo(env: NodeJS.ProcessEnv, say: Say): Promise<void> {
     isInterrupted = true
     throw new StepFailed(`interrupted by ${signal}: the demo is incomplete`)
   })
+  // It is awaited once something runs.
+  interrupted.catch(() => {})
 
   const began = Date.now()
   say('Starting RabbitMQ, Redis, the local identity provider and the services')
   await stopStack(home, say, { discardData: true })
+  if (isInterrupted) return await interrupted
   const settings = { DELIVERY_RETRY_WAITS: waitsMs.map((ms) => `${ms}ms`).join(','), WRAP_UP_SECONDS: '2' }
   const starting = startStack(options, { ...env, ...settings }, say)
   let isComplete = false
