@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { relative } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ownEnvironment, PROXIES } from '@switchhook/test-servers'
 import { inOrder } from './in-order.ts'
 import { machineLine } from './machine.ts'
@@ -90,6 +91,8 @@ const MAX_PRINTED = 64 * 1024
 /** Long enough for a process to end on a busy machine. Jest says so if it does not, and would then wait without end. */
 const MAX_EXIT_MS = 15_000
 const NOT_EXITED = /^Jest did not exit /m
+/** How long the output of a part may stay open after all that is known of it has ended. */
+const MAX_OUTPUT_MS = 5_000
 /** Skipped tests, and work that takes long. All else that a file prints is reported if it fails. */
 const TOLD_AT_ONCE = /^(NOT TESTED:|…) .*$/gm
 
@@ -149,9 +152,12 @@ export async function runPart(part: Part, settings: PartSettings): Promise<PartR
 
   const [exited, closed] = [once(child, 'exit') as Promise<[number | null, string | null]>, once(child, 'close')]
   const [code, signal] = await Promise.race([exited, unavailable.promise])
-  // Its output ends with the last process that has it.
-  const left = await clear()
-  await closed
+  // Its output ends with the last process that has it, which may be one that nothing shows to be part of the run.
+  const found = await clear()
+  const isOpen = await Promise.race([closed.then(() => false), sleep(MAX_OUTPUT_MS, true, { ref: false })])
+  if (isOpen) for (const output of [child.stdout, child.stderr]) output?.destroy()
+  const unknown = isOpen ? ['a process with the output of its tests'] : []
+  const left = { ...found, processes: [...found.processes, ...unknown] }
   order.end()
   const hasFailed = files.some(({ failed }) => failed > 0)
   if (isComplete && (code === 0 || (hasFailed && (code === 1 || NOT_EXITED.test(outside)))))

@@ -135,6 +135,11 @@ test('a process that stays after its tests have passed is a failure', async () =
   ])
 })
 
+test('a process that nobody knows and that keeps the output does not keep the run from its end', async () => {
+  const { problems } = await runOf('holds-output')
+  expect(problems).toEqual(['LEFT BEHIND  holds-output: a process with the output of its tests'])
+})
+
 test('servers that cannot be started end the run at once', async () => {
   const cause = 'no Redis; install redis-server'
   expect(await runOf('servers', 'unavailable')).toEqual({ kind: 'impossible', cause, left: [] })

@@ -75,6 +75,12 @@ const ACTS: Readonly<Record<string, () => Promise<void>>> = {
     await begin()
     process.kill(process.pid, 'SIGKILL')
   },
+  'holds-output': async () => {
+    await begin()
+    // Nothing shows that it is part of the run. It ends by itself.
+    spawn('sleep', ['30'], { detached: true, stdio: ['ignore', 'inherit', 'inherit'], env: {}, cwd: '/' }).unref()
+    await end()
+  },
   unsteady: async () => {
     await begin()
     spawnSync('sh', ['-c', 'echo the reason of the child >&2'], { stdio: ['ignore', 'ignore', 'inherit'] })
