@@ -93,17 +93,22 @@ export async function attempt(
   const { delivery, outcome, isHung } = posted
   const durationMs = Math.round(deps.nowMs() - beganMs)
   isolated.posted({ durationMs, isFailure: isTransientFailure(outcome) })
-  const made: Attempt = {
-    run: delivery.run,
-    slot: delivery.slot,
-    attempt: number,
-    at: new Date(startedAtMs).toISOString(),
-    durationMs,
-    ...resultOf(outcome),
-    ...(outcome.kind === 'answered' && outcome.answer !== undefined && { answer: outcome.answer }),
-  }
+  const made = attemptOf(posted, { number, startedAtMs, durationMs })
   return { kind: 'posted', result: { via: 'post', delivery, outcome, attempt: made, before, isHung } }
 }
+
+const attemptOf = (
+  { delivery, outcome }: Posted,
+  its: Readonly<Record<'number' | 'startedAtMs' | 'durationMs', number>>,
+): Attempt => ({
+  run: delivery.run,
+  slot: delivery.slot,
+  attempt: its.number,
+  at: new Date(its.startedAtMs).toISOString(),
+  durationMs: its.durationMs,
+  ...resultOf(outcome),
+  ...(outcome.kind === 'answered' && outcome.answer !== undefined && { answer: outcome.answer }),
+})
 
 /**
  * Makes a retry safe with the broker. A parked or held delivery is stored with the ledger, so nothing else is to be secured.
