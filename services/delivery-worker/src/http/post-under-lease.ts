@@ -81,6 +81,13 @@ interface BrokenWrite {
   readonly longestMs: number
 }
 
+/** Nothing was written, so a write that this one was to repeat stands. */
+interface Unwritten {
+  readonly kind: 'unwritten'
+  /** What it comes to if there was none before. `late`: each lease had ended before it could be used. */
+  readonly result: Posted | Withheld | 'late'
+}
+
 /** When a worker visits a subscription that has no free permit, in case that no POST ends before. */
 const LIMITED_VISIT_MS = 100
 
@@ -124,36 +131,36 @@ export function createPostUnderLease(deps: PostUnderLeaseDeps) {
      *
      * | it ends when | with |
      * | --- | --- |
-     * | the subscription withholds the delivery | the reason |
-     * | no permit is free, or the limits are younger than the attempt | `LIMITED` |
-     * | the deadline has passed under a valid lease | a timeout |
-     * | the lease has ended, and the deadline has passed or `MAX_LATE` renewals were late | Unavailable, thrown |
+     * | the subscription withholds the delivery | `Unwritten`: the reason |
+     * | no permit is free, or the limits are younger than the attempt | `Unwritten`: `LIMITED` |
+     * | the deadline has passed under a valid lease | `Unwritten`: a timeout |
+     * | the lease has ended, and the deadline has passed or `MAX_LATE` renewals were late | `Unwritten`: `late` |
      * | the endpoint has answered or failed | the outcome |
      * | the kept connection has broken | `BrokenWrite` |
      *
-     * @param broken the write that this one repeats. Its result stands where the first four would end this one
+     * @param broken the write that this one repeats
      */
-    async function writeOnce(reading: LeaseReading, broken?: BrokenWrite): Promise<Posted | Withheld | BrokenWrite> {
+    async function writeOnce(reading: LeaseReading, broken?: BrokenWrite): Promise<Posted | Unwritten | BrokenWrite> {
       let read = reading
       let longestMs = broken?.longestMs ?? 0
       /** Renewals in a row that came after the end of their lease. */
       let late = 0
       for (;;) {
         const { admission, limited } = read
-        if (admission.kind !== 'admitted') return broken?.posted ?? admission
+        if (admission.kind !== 'admitted') return unwritten(admission)
         const { delivery } = admission
         let untilMs = read.trustedUntilMs
         // The subscription has got limits since this attempt began.
-        if (take === undefined && limited !== undefined) return broken?.posted ?? LIMITED
+        if (take === undefined && limited !== undefined) return unwritten(LIMITED)
         // Under a reading that has ended, a permit would be taken in vain.
         if (take !== undefined && isLeaseValid(untilMs, nowMs())) {
           const permittedUntilMs = await take(broken !== undefined, limited)
-          if (permittedUntilMs === undefined) return broken?.posted ?? LIMITED
+          if (permittedUntilMs === undefined) return unwritten(LIMITED)
           untilMs = Math.min(untilMs, permittedUntilMs)
         }
         if (isLeaseValid(untilMs, nowMs())) {
           late = 0
-          if (deadline.hasPassed) return broken?.posted ?? postedOf(delivery, TIMED_OUT, longestMs)
+          if (deadline.hasPassed) return unwritten(postedOf(delivery, TIMED_OUT, longestMs))
           const beganMs = runningMs()
           const terms = { trustedUntilMs: untilMs, deadline, replayOf: broken?.sent }
           const sent = await writeWithin(delivery, attempt, terms)
@@ -161,13 +168,8 @@ export function createPostUnderLease(deps: PostUnderLeaseDeps) {
           if (sent.kind === 'broken')
             return { kind: 'broken', sent, posted: postedOf(delivery, sent.outcome, longestMs), read, longestMs }
           if (sent.kind !== 'lease-expired') return postedOf(delivery, sent, longestMs)
-        } else if (late >= MAX_LATE || deadline.hasPassed) {
-          if (broken !== undefined) return broken.posted
-          throw new Unavailable(
-            'redis',
-            'reading the subscription takes longer than its lease: Redis or this process is slow',
-          )
-        } else if (late > 0) await wait(LATE_WAIT_MS)
+        } else if (late >= MAX_LATE || deadline.hasPassed) return unwritten('late')
+        else if (late > 0) await wait(LATE_WAIT_MS)
         read = await renew(due)
         late += 1
       }
@@ -175,14 +177,24 @@ export function createPostUnderLease(deps: PostUnderLeaseDeps) {
 
     try {
       const first = await writeOnce({ admission: { kind: 'admitted', delivery: due }, trustedUntilMs })
-      if (first.kind !== 'broken') return first
+      if (first.kind === 'unwritten') {
+        if (first.result !== 'late') return first.result
+        throw new Unavailable(
+          'redis',
+          'reading the subscription takes longer than its lease: Redis or this process is slow',
+        )
+      }
+      if (first.kind === 'posted') return first
       const second = await writeOnce(first.read, first)
+      if (second.kind === 'unwritten') return first.posted
       return second.kind === 'broken' ? second.posted : second
     } finally {
       deadline.stop()
     }
   }
 }
+
+const unwritten = (result: Unwritten['result']): Unwritten => ({ kind: 'unwritten', result })
 
 const postedOf = (delivery: Delivery, outcome: Outcome, longestMs: number): Posted => ({
   kind: 'posted',
