@@ -106,23 +106,28 @@ export function createLedgerStore(redis: Redis, retention: DeliveryRetention) {
     }
   }
 
+  /**
+   * The beginning of the record, or the ledger line where the record has expired. A first message, the usual case, costs one
+   * shared read, or one of its own in a later run, unless its duplicates can outlast its record.
+   */
+  async function readStored(message: MessageIdentity): Promise<string> {
+    const key = recordKey(message.deliveryId)
+    const isFirst = message.token === undefined && lifetimes.ledgerMs(message, false) === 0
+    if (isFirst) return (await (message.run === 1 ? readFirst : readOne)(key)) ?? ''
+    const [record, line] = await pipeline(redis, (commands) => [
+      commands.getrange(key, 0, LEDGER_BYTES - 1),
+      commands.get(ledgerKey(message.deliveryId)),
+    ])
+    return record || (line ?? '')
+  }
+
   return {
     write,
     /** Whether the ledger settles this message (`isSettledBy`). It is then acknowledged without a POST. */
     isSettled: async (message: MessageIdentity): Promise<boolean> => {
-      const { deliveryId, run, token } = message
-      // The record of a late duplicate may have expired. A first message, the usual case, costs one shared read, or one read of
-      // its own in a later run, unless its duplicates can outlast its record.
-      const [record, line] =
-        token === undefined && lifetimes.ledgerMs(message, false) === 0
-          ? [await (run === 1 ? readFirst : readOne)(recordKey(deliveryId)), null]
-          : await pipeline(redis, (commands) => [
-              commands.getrange(recordKey(deliveryId), 0, LEDGER_BYTES - 1),
-              commands.get(ledgerKey(deliveryId)),
-            ])
-      const stored = record || (line ?? '')
+      const stored = await readStored(message)
       // It fails now, because otherwise the worker would POST first and then fail to settle.
-      const ledger = ledgerIn(stored, recordKey(deliveryId))
+      const ledger = ledgerIn(stored, recordKey(message.deliveryId))
       return ledger !== undefined && isSettledBy(ledger, message)
     },
   }
