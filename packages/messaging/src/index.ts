@@ -4,7 +4,7 @@ export { type ConsumeOptions, MAX_UNACKED_MS } from './consuming/consume-options
 export type { Consumer } from './consuming/consumer.ts'
 export type { IncomingMessage } from './message/message.ts'
 export { createHandleMembers, createUnfinishedParts } from './packets/handle-members.ts'
-export { createPacker, type Packer } from './packets/packer.ts'
+export { createPacker, inOneMessage, type Packer } from './packets/packer.ts'
 export {
   EVENT_PACKET,
   MAX_PACKET_BYTES,

@@ -135,7 +135,7 @@ test('a process that stays after its tests have passed is a failure', async () =
   ])
 })
 
-test('a process that nobody knows and that keeps the output does not keep the run from its end', async () => {
+test('a run ends although an unknown process keeps the output of its tests', async () => {
   const { problems } = await runOf('holds-output')
   expect(problems).toEqual(['LEFT BEHIND  holds-output: a process with the output of its tests'])
 })

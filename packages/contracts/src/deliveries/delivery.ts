@@ -25,7 +25,10 @@ export interface Delivery {
   readonly slot: number
   /** Attempts before this message, over all runs: a POST of it has the next number. */
   readonly attempt: number
-  /** How often this slot has been postponed: the last one for a cool-down, any slot for another worker's probe; absent: never. Determines the next wait, and the end. */
+  /**
+   * How often this slot has been postponed: the last one for a cool-down, any slot for another worker's probe; absent: never.
+   * Determines the next wait, and the end.
+   */
   readonly postponed?: number
   /**
    * Tells the duplicates of a retry apart: drawn anew for every message that continues a delivery, and named by the ledger: once

@@ -10,7 +10,7 @@ export interface PackerOptions<Item> {
    * most. A full packet does not wait. Absent: no packet waits for others.
    */
   readonly whileInFlight?: { readonly packets: number; readonly ms: number }
-  /** Returns a promise for each item, which resolves once the broker has stored it. Those of one message share theirs. */
+  /** Returns a promise for each item, which resolves once the broker has stored it (`inOneMessage`). */
   readonly publish: (items: readonly Item[], target: number) => readonly Promise<void>[]
 }
 
@@ -22,6 +22,10 @@ interface OpenPacket<Item> {
   readonly close: () => void
   readonly published: Promise<readonly Promise<void>[]>
 }
+
+/** For `PackerOptions.publish`: items of one message share the promise of its confirm. */
+export const inOneMessage = (items: readonly unknown[], stored: Promise<void>): readonly Promise<void>[] =>
+  items.map(() => stored)
 
 export type Packer<Item> = ReturnType<typeof createPacker<Item>>
 

@@ -1,6 +1,6 @@
 import type { InstallationId, PlatformEvent } from '@switchhook/contracts'
 import { NotStored, type OutgoingMessage } from '../message/message.ts'
-import { createPacker } from '../packets/packer.ts'
+import { createPacker, inOneMessage } from '../packets/packer.ts'
 import { eventPacketQueue, eventShardOf, fanoutExchange } from '../topology/topology.ts'
 import { copyOf, eventMessage, eventPacketMessage, markedBy } from './messages.ts'
 
@@ -35,8 +35,7 @@ export function createPublishEvent({ publisher, shards, installation }: PublishE
       if (first !== undefined && events.length === 1) return [publisher.publish(first.message)]
       const members = events.map(({ event, message: { content } }) => ({ ...event, content }))
       const packet = eventPacketMessage(members, eventPacketQueue(shard))
-      const stored = publisher.publish(markedBy(installation(), packet))
-      return events.map(() => stored)
+      return inOneMessage(events, publisher.publish(markedBy(installation(), packet)))
     },
   })
 

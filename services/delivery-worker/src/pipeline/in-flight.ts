@@ -11,7 +11,10 @@ type Kept = At<'decided' | 'secured'>
 /** A message between `enter` and `leave`. */
 export type MessageInFlight = Awaited<ReturnType<ReturnType<typeof createInFlight>['enter']>>
 
-/** More than a worker has in flight unless its concurrency is raised above 2,800. Beyond it the oldest results are forgotten; each costs a duplicate POST. */
+/**
+ * More than a worker has in flight unless its concurrency is raised above 2,800. Beyond it the oldest results are forgotten;
+ * each costs a duplicate POST.
+ */
 const MAX_KEPT = 20_000
 
 /**

@@ -30,8 +30,8 @@ export type Pipeline = ReturnType<typeof createPipeline>
  *
  * A delivery that waited for a turn is looked at again only if the lease of its look has ended, or this worker has seen the
  * endpoint fail. So a look is at most one lease old when a turn begins, and it is safe to rely on it:
- * - Ledger: only a duplicate, in another worker or with another token, can have settled the slot since. The POST is then made twice,
- *   just as if the duplicate had settled the slot during the POST. Of their two retries, the ledger drops one.
+ * - Ledger: only a duplicate, in another worker or with another token, can have settled the slot since. The POST is then made
+ *   twice, just as if the duplicate had settled the slot during the POST. Of their two retries, the ledger drops one.
  * - Breaker: a cool-down that this worker began is always seen. If another worker began it within that time, each delivery
  *   that gets a turn before its lease ends is still POSTed, just like the attempts in flight. They are at most as many as
  *   the subscription has turns in that time.
@@ -51,7 +51,8 @@ export function createPipeline(deps: PipelineDeps) {
       await deps.breaker.record(result.delivery, result.outcome, result.before, result.isHung === true)
       recorded.add(result)
     } catch {
-      // A breaker that misses an outcome keeps its count of failures, and a claim of the probe lapses; no delivery depends on it.
+      // A breaker that misses an outcome keeps its count of failures, and a claim of the probe lapses. No delivery depends on
+      // it.
     }
   }
 

@@ -14,7 +14,8 @@ import type { Decision, Withheld } from '../policy/decide.ts'
  * ```
  *
  * A process that dies loses the value; the broker returns the message, which is then `due` again. If a stage fails and the
- * process lives, `in-flight.ts` keeps the last value between a POST and `settle`, and the message that comes back goes on from it.
+ * process lives, `in-flight.ts` keeps the last value between a POST and `settle`, and the message that comes back goes on
+ * from it.
  *
  * | kind | if the process dies here | if the next stage runs twice |
  * | --- | --- | --- |

@@ -1,5 +1,12 @@
 import type { Delivery } from '@switchhook/contracts'
-import { type Broker, createPacker, deliveryShardOf, MAX_PACKET_BYTES, MAX_PACKET_MEMBERS } from '@switchhook/messaging'
+import {
+  type Broker,
+  createPacker,
+  deliveryShardOf,
+  inOneMessage,
+  MAX_PACKET_BYTES,
+  MAX_PACKET_MEMBERS,
+} from '@switchhook/messaging'
 
 /** Fewer deliveries are messages of their own, which all workers share. */
 const MIN_PACKET_MEMBERS = 8
@@ -18,8 +25,7 @@ export function createFirstAttempts(broker: Pick<Broker, 'publishDelivery' | 'pu
     publish: (deliveries, shard) => {
       if (deliveries.length < MIN_PACKET_MEMBERS) return deliveries.map((delivery) => broker.publishDelivery(delivery))
       mean += (deliveries.length - mean) * SMOOTHING
-      const stored = broker.publishPacket(deliveries, shard)
-      return deliveries.map(() => stored)
+      return inOneMessage(deliveries, broker.publishPacket(deliveries, shard))
     },
   })
 

@@ -4,6 +4,7 @@ import {
   backlogQueue,
   createPacker,
   type IncomingMessage,
+  inOneMessage,
   type SingleEvent,
   UNPACKED_HEADER,
 } from '@switchhook/messaging'
@@ -93,10 +94,7 @@ export function startIntake({ bounds, broker, deliveryShards, handle, metrics }:
   const countDeferred = createIntakeMeter(metrics, () => shares.deferredTenants())
   const packer = createPacker<SingleEvent>({
     ...BACKLOG_PACKET,
-    publish: (events, n) => {
-      const stored = broker.publishEventPacket(events, n)
-      return events.map(() => stored)
-    },
+    publish: (events, n) => inOneMessage(events, broker.publishEventPacket(events, n)),
   })
 
   function publish(delivery: Delivery): Promise<void> {

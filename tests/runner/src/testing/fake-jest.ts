@@ -77,7 +77,7 @@ const ACTS: Readonly<Record<string, () => Promise<void>>> = {
   },
   'holds-output': async () => {
     await begin()
-    // Nothing shows that it is part of the run. It ends by itself.
+    // Without the environment and the folders of the run, by which its processes are found. It ends by itself.
     spawn('sleep', ['30'], { detached: true, stdio: ['ignore', 'inherit', 'inherit'], env: {}, cwd: '/' }).unref()
     await end()
   },
