@@ -1,18 +1,10 @@
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
-import { type Delivery, formerSecretsAt, type Signing, signedAtMs, withTrial } from '@switchhook/contracts'
+import { type Delivery, formerSecretsAt, type Signing, signedAtMs, type Tenant, withTrial } from '@switchhook/contracts'
 import type { Logger } from '@switchhook/runtime'
 import { LRUCache } from 'lru-cache'
 import { type SealContext, subscriptionHeader, subscriptionSecret, type Vault, VaultError } from './vault.ts'
 
-/** Signs attempts, and opens the headers of their subscriptions. Signs as Standard Webhooks specifies (https://www.standardwebhooks.com). */
-export interface Signer {
-  /** Whether the worker can open the delivery's current secret and headers. True for a delivery without them. */
-  readonly canSign: (delivery: Delivery) => boolean
-  /** The signature headers of an attempt that is made now. Empty for a delivery without a secret. */
-  readonly headersOf: (delivery: Delivery) => Readonly<Record<string, string>>
-  /** The headers that the subscription asks for, in clear. */
-  readonly ownHeadersOf: (delivery: Delivery) => Readonly<Record<string, string>>
-}
+export type Signer = ReturnType<typeof createSigner>
 
 export interface SignerDeps {
   readonly vault: Pick<Vault, 'open'>
@@ -21,16 +13,13 @@ export interface SignerDeps {
   readonly now: () => number
 }
 
-/** The key of a current secret, and the subscription that may sign with it. Null: the secret cannot be decrypted. */
-interface OwnedKey extends Pick<Delivery, 'tenant' | 'subscriptionId'> {
-  readonly key: KeyObject | null
-}
-
 /** More secrets than a worker uses at a time. Opening a forgotten one again takes microseconds. */
 const MAX_OPENED = 10_000
 
-export function createSigner({ vault, log, now }: SignerDeps): Signer {
-  const current = new WeakMap<Signing, OwnedKey>()
+/** Signs attempts as Standard Webhooks specifies (https://www.standardwebhooks.com), and opens the headers of their subscriptions. */
+export function createSigner({ vault, log, now }: SignerDeps) {
+  /** The keys of current secrets, with the subscriptions that may sign with them. */
+  const current = new WeakMap<Signing, { tenant: Tenant; subscriptionId: string; key: KeyObject | null }>()
   const openSecret = opening('secret', signingKeyOf)
   const openHeader = opening('header', (text) => text)
 
@@ -67,28 +56,29 @@ export function createSigner({ vault, log, now }: SignerDeps): Signer {
    * 200 characters to find it. The owner is compared, because a secret signs only for its own subscription.
    */
   function currentKey(delivery: Delivery, signing: Signing): KeyObject | null {
+    const { tenant, subscriptionId } = delivery
     const known = current.get(signing)
-    if (known !== undefined && known.subscriptionId === delivery.subscriptionId && known.tenant === delivery.tenant) {
-      return known.key
-    }
+    if (known?.subscriptionId === subscriptionId && known.tenant === tenant) return known.key
     const key = secretKey(delivery, signing.secret)
-    current.set(signing, { tenant: delivery.tenant, subscriptionId: delivery.subscriptionId, key })
+    current.set(signing, { tenant, subscriptionId, key })
     return key
   }
 
   return {
-    canSign: (delivery) =>
+    /** Whether the worker can open the delivery's current secret and headers. True for a delivery without them. */
+    canSign: (delivery: Delivery): boolean =>
       (delivery.signing === undefined || currentKey(delivery, delivery.signing) !== null) &&
       ownHeaders(delivery).every(([, value]) => value !== null),
-    ownHeadersOf(delivery) {
-      return Object.fromEntries(
+    /** The headers that the subscription asks for, in clear. */
+    ownHeadersOf: (delivery: Delivery): Readonly<Record<string, string>> =>
+      Object.fromEntries(
         ownHeaders(delivery).map(([name, value]) => {
           if (value === null) throw new Error('a delivery without one of its headers must not be sent')
           return [name, value]
         }),
-      )
-    },
-    headersOf(delivery) {
+      ),
+    /** The signature headers of an attempt that is made now. Empty for a delivery without a secret. */
+    headersOf: (delivery: Delivery): Readonly<Record<string, string>> => {
       const { signing, deliveryId, body } = delivery
       if (signing === undefined) return {}
       const nowMs = now()
