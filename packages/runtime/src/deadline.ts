@@ -16,23 +16,21 @@ export type Deadline = Readonly<Pick<RunningDeadline, 'hasPassed' | 'whenPassed'
 let beats = 0
 let beatAtMs = 0
 let isBeating = false
-let running = 0
-/** The running deadlines by the beat at which they pass. One timer serves all, and starting and stopping costs a set entry. */
-const dueAtBeat = new Map<number, Set<RunningDeadline>>()
+/** One timer serves all, and starting and stopping costs a set entry. */
+const running = new Set<RunningDeadline>()
 
 /** A clock that a stall of the process does not move on, in steps of `BEAT_MS`. It stands still while no deadline runs. */
 export const runningMs = (): number => beats * BEAT_MS
 
 class RunningDeadline {
-  readonly #due: Set<RunningDeadline>
+  readonly dueBeat: number
   #act: () => void
   hasPassed = false
 
-  constructor(due: Set<RunningDeadline>, act: () => void) {
-    this.#due = due
+  constructor(dueBeat: number, act: () => void) {
+    this.dueBeat = dueBeat
     this.#act = act
-    due.add(this)
-    running += 1
+    running.add(this)
   }
 
   /** Replaces the action that runs once the deadline passes. */
@@ -42,11 +40,11 @@ class RunningDeadline {
 
   /** The deadline never passes from now on. */
   stop(): void {
-    if (this.#due.delete(this)) running -= 1
+    running.delete(this)
   }
 
   pass(): void {
-    this.stop()
+    if (!running.delete(this)) return
     this.hasPassed = true
     this.#act()
   }
@@ -62,10 +60,7 @@ export function startDeadline(ms: number, passed: () => void = () => {}): Deadli
   }
   // A stall before this call is part of the next beat, whatever its length.
   const sinceBeatMs = Math.min(now - beatAtMs, 2 * BEAT_MS)
-  const dueBeat = beats + Math.max(1, Math.ceil((sinceBeatMs + ms) / BEAT_MS))
-  let due = dueAtBeat.get(dueBeat)
-  if (due === undefined) dueAtBeat.set(dueBeat, (due = new Set()))
-  return new RunningDeadline(due, passed)
+  return new RunningDeadline(beats + Math.max(1, Math.ceil((sinceBeatMs + ms) / BEAT_MS)), passed)
 }
 
 export class NotAnswered extends Error {}
@@ -89,12 +84,11 @@ function beat(): void {
   // The first wake-up after a start or a stall comes early: it is not a beat.
   if (now - beatAtMs < BEAT_MS - JITTER_MS) return atSharedWake(beat)
   beats += 1
-  const due = dueAtBeat.get(beats)
-  dueAtBeat.delete(beats)
+  const due: RunningDeadline[] = []
+  for (const deadline of running) if (deadline.dueBeat === beats) due.push(deadline)
   // The event loop polls the sockets between its timers and its immediates. An answer that it reads stops its deadline.
-  if (due !== undefined && due.size > 0) setImmediate(() => due.forEach((deadline) => deadline.pass()))
-  if (running === 0) {
-    dueAtBeat.clear()
+  if (due.length > 0) setImmediate(() => due.forEach((deadline) => deadline.pass()))
+  if (running.size === 0) {
     isBeating = false
     return
   }
