@@ -23,62 +23,46 @@ export function createRenewingClient(
 ): Client {
   let present: Socket | undefined
   let next: Socket | undefined
-  let target: buildConnector.Options | undefined
-  /** Infinity: there is no connection, or the next one is being made. */
+  let openNext: (() => void) | undefined
+  /** Infinity: there is no connection, or the next one is being made or waits. */
   let renewAtMs = Infinity
-  const renewLater = (): number => performance.now() + maxAgeMs * (0.8 + 0.4 * Math.random())
+  const renewLater = (): void => void (renewAtMs = performance.now() + maxAgeMs * (0.8 + 0.4 * Math.random()))
 
   const client = new Client(origin, {
     ...options,
-    connect: (wanted, callback) => {
-      target = wanted
-      renewAtMs = Infinity
+    connect: (target, callback) => {
       const use = (socket: Socket): void => {
         present = socket
-        renewAtMs = renewLater()
+        renewLater()
         callback(null, socket)
       }
-      const ready = takeNext()
+      const ready = next?.destroyed === false ? next.setTimeout(0) : undefined
+      next = undefined
+      renewAtMs = Infinity
+      openNext = () => connect(target, (error, socket) => (error === null ? keep(socket) : renewLater()))
       // Undici does not expect to be called back before it returns.
       if (ready !== undefined) queueMicrotask(() => use(ready))
-      else connect(wanted, (error, socket) => (error === null ? use(socket) : callback(error, null)))
+      else connect(target, (error, socket) => (error === null ? use(socket) : callback(error, null)))
     },
   })
 
-  function takeNext(): Socket | undefined {
-    const ready = next
-    next = undefined
-    if (ready === undefined || ready.destroyed) return undefined
-    return ready.setTimeout(0)
-  }
-
-  function openNext(wanted: buildConnector.Options): void {
-    renewAtMs = Infinity
-    const replaced = present
-    connect(wanted, (error, socket) => {
-      if (error !== null) {
-        if (present === replaced) renewAtMs = renewLater()
-        return
-      }
-      // The connection was lost meanwhile, and the client has made another, or has none to replace.
-      if (present !== replaced || replaced?.destroyed !== false || client.destroyed) {
-        socket.destroy()
-        return
-      }
-      next = socket.on('error', () => {}).setTimeout(idleMs, () => socket.destroy())
-    })
+  function keep(socket: Socket): void {
+    if (client.destroyed) socket.destroy()
+    else next = socket.on('error', () => {}).setTimeout(idleMs, () => socket.destroy())
   }
 
   const dispatch = client.dispatch.bind(client)
   client.dispatch = (request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean => {
-    if (next !== undefined && client.stats.size === 0) {
-      if (next.destroyed) {
-        next = undefined
-        renewAtMs = renewLater()
-      }
-      // The client connects again for this request, and takes the next connection.
-      else present?.destroy()
-    } else if (performance.now() >= renewAtMs && target !== undefined) openNext(target)
+    if (next?.destroyed === true) {
+      next = undefined
+      renewLater()
+    }
+    // The client connects again for this request, and takes the next connection.
+    if (next !== undefined && client.stats.size === 0) present?.destroy()
+    else if (performance.now() >= renewAtMs) {
+      renewAtMs = Infinity
+      openNext?.()
+    }
     return dispatch(request, handler)
   }
   return client
