@@ -70,28 +70,8 @@ export type Renew = (delivery: Delivery) => Promise<LeaseReading>
 
 type LeaseReading = Pick<Reading, 'admission' | 'trustedUntilMs' | 'limited'>
 
-/** A write that may be repeated once, on a fresh connection. */
-interface BrokenWrite {
-  readonly kind: 'broken'
-  readonly sent: Broken
-  /** The result of the attempt, unless it is repeated. */
-  readonly posted: Posted
-  /** What was read before it. */
-  readonly read: LeaseReading
-  readonly longestMs: number
-}
-
-/** Nothing was written, so a write that this one was to repeat stands. */
-interface Unwritten {
-  readonly kind: 'unwritten'
-  /** What it comes to if there was none before. `late`: each lease had ended before it could be used. */
-  readonly result: Posted | Withheld | 'late'
-}
-
-/** When a worker visits a subscription that has no free permit, in case that no POST ends before. */
-const LIMITED_VISIT_MS = 100
-
-const LIMITED: Withheld = { kind: 'held', visitInMs: LIMITED_VISIT_MS }
+/** A worker visits a subscription that has no free permit, in case that no POST ends before. */
+const LIMITED: Withheld = { kind: 'held', visitInMs: 100 }
 
 /** A stall of this process, too, makes a renewal late. More in a row come from a slow Redis: then the consumer waits. */
 const MAX_LATE = 3
@@ -114,7 +94,19 @@ export function createPostUnderLease(deps: PostUnderLeaseDeps) {
   const { startDeadline, writeWithin, renew, nowMs, wait = sleep, runningMs = runningClockMs } = deps
 
   /**
-   * A `Withheld` means that no attempt was made.
+   * Writes the request, once its connection is open, under a lease that is valid then. Until then it reads again. A `Withheld`
+   * means that no attempt was made.
+   *
+   * | it ends when | with |
+   * | --- | --- |
+   * | the endpoint has answered or failed | the outcome |
+   * | the subscription withholds the delivery | the reason |
+   * | no permit is free, or the limits are younger than the attempt | `LIMITED` |
+   * | the deadline has passed under a valid lease | a timeout |
+   * | the lease has ended, and the deadline has passed or `MAX_LATE` renewals were late | `Unavailable` |
+   *
+   * After a write that broke, all but the first end with its outcome.
+   *
    * @param trustedUntilMs the end of the lease under which the delivery was admitted
    * @param take absent: the subscription has no limits
    */
@@ -125,80 +117,58 @@ export function createPostUnderLease(deps: PostUnderLeaseDeps) {
     take?: TakePermit,
   ): Promise<Posted | Withheld> => {
     const deadline = startDeadline()
+    let read: LeaseReading = { admission: { kind: 'admitted', delivery: due }, trustedUntilMs }
+    /** The write that the next one repeats, and what the attempt comes to without it. */
+    let broken: { readonly sent: Broken; readonly posted: Posted } | undefined
+    let longestMs = 0
+    /** Renewals in a row that came after the end of their lease. */
+    let late = 0
 
-    /**
-     * Writes the request, once its connection is open, under a lease that is valid then. Until then it reads again.
-     *
-     * | it ends when | with |
-     * | --- | --- |
-     * | the subscription withholds the delivery | `Unwritten`: the reason |
-     * | no permit is free, or the limits are younger than the attempt | `Unwritten`: `LIMITED` |
-     * | the deadline has passed under a valid lease | `Unwritten`: a timeout |
-     * | the lease has ended, and the deadline has passed or `MAX_LATE` renewals were late | `Unwritten`: `late` |
-     * | the endpoint has answered or failed | the outcome |
-     * | the kept connection has broken | `BrokenWrite` |
-     *
-     * @param broken the write that this one repeats
-     */
-    async function writeOnce(reading: LeaseReading, broken?: BrokenWrite): Promise<Posted | Unwritten | BrokenWrite> {
-      let read = reading
-      let longestMs = broken?.longestMs ?? 0
-      /** Renewals in a row that came after the end of their lease. */
-      let late = 0
+    const postedOf = (delivery: Delivery, outcome: Outcome): Posted => ({
+      kind: 'posted',
+      delivery,
+      outcome,
+      ...(longestMs >= HANGING_MS && { isHung: true }),
+    })
+
+    try {
       for (;;) {
         const { admission, limited } = read
-        if (admission.kind !== 'admitted') return unwritten(admission)
+        if (admission.kind !== 'admitted') return broken?.posted ?? admission
         const { delivery } = admission
         let untilMs = read.trustedUntilMs
         // The subscription has got limits since this attempt began.
-        if (take === undefined && limited !== undefined) return unwritten(LIMITED)
+        if (take === undefined && limited !== undefined) return broken?.posted ?? LIMITED
         // Under a reading that has ended, a permit would be taken in vain.
         if (take !== undefined && isLeaseValid(untilMs, nowMs())) {
           const permittedUntilMs = await take(broken !== undefined, limited)
-          if (permittedUntilMs === undefined) return unwritten(LIMITED)
+          if (permittedUntilMs === undefined) return broken?.posted ?? LIMITED
           untilMs = Math.min(untilMs, permittedUntilMs)
         }
         if (isLeaseValid(untilMs, nowMs())) {
           late = 0
-          if (deadline.hasPassed) return unwritten(postedOf(delivery, TIMED_OUT, longestMs))
+          if (deadline.hasPassed) return broken?.posted ?? postedOf(delivery, TIMED_OUT)
           const beganMs = runningMs()
           const terms = { trustedUntilMs: untilMs, deadline, replayOf: broken?.sent }
           const sent = await writeWithin(delivery, attempt, terms)
           longestMs = Math.max(longestMs, runningMs() - beganMs)
-          if (sent.kind === 'broken')
-            return { kind: 'broken', sent, posted: postedOf(delivery, sent.outcome, longestMs), read, longestMs }
-          if (sent.kind !== 'lease-expired') return postedOf(delivery, sent, longestMs)
-        } else if (late >= MAX_LATE || deadline.hasPassed) return unwritten('late')
-        else if (late > 0) await wait(LATE_WAIT_MS)
+          if (sent.kind === 'broken') {
+            broken = { sent, posted: postedOf(delivery, sent.outcome) }
+            continue
+          }
+          if (sent.kind !== 'lease-expired') return postedOf(delivery, sent)
+        } else if (late >= MAX_LATE || deadline.hasPassed) {
+          if (broken !== undefined) return broken.posted
+          throw new Unavailable(
+            'redis',
+            'reading the subscription takes longer than its lease: Redis or this process is slow',
+          )
+        } else if (late > 0) await wait(LATE_WAIT_MS)
         read = await renew(due)
         late += 1
       }
-    }
-
-    try {
-      const first = await writeOnce({ admission: { kind: 'admitted', delivery: due }, trustedUntilMs })
-      if (first.kind === 'unwritten') {
-        if (first.result !== 'late') return first.result
-        throw new Unavailable(
-          'redis',
-          'reading the subscription takes longer than its lease: Redis or this process is slow',
-        )
-      }
-      if (first.kind === 'posted') return first
-      const second = await writeOnce(first.read, first)
-      if (second.kind === 'unwritten') return first.posted
-      return second.kind === 'broken' ? second.posted : second
     } finally {
       deadline.stop()
     }
   }
 }
-
-const unwritten = (result: Unwritten['result']): Unwritten => ({ kind: 'unwritten', result })
-
-const postedOf = (delivery: Delivery, outcome: Outcome, longestMs: number): Posted => ({
-  kind: 'posted',
-  delivery,
-  outcome,
-  ...(longestMs >= HANGING_MS && { isHung: true }),
-})
