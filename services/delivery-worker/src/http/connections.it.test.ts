@@ -12,7 +12,7 @@ let connections: Connections
 let server: Server
 
 beforeEach(() => {
-  connections = openConnections({ maxSockets: 2, timeoutMs: 2_000, guard, lookup: () => {} })
+  connections = openConnections({ maxSockets: 2, timeoutMs: 2_000, guard, lookup: async () => [] })
 })
 
 afterEach(async () => {

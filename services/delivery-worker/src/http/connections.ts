@@ -1,25 +1,16 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import type { LookupFunction, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { callbackify } from 'node:util'
-import type { AddressGuard } from '@switchhook/egress'
 import { LRUCache } from 'lru-cache'
-import { Agent, buildConnector, type DiagnosticsChannel, Pool } from 'undici'
-import { BLOCKED_ADDRESS, codedError } from '../policy/classify.ts'
-import { type AnswerHead, filterReads, readAnswerHead } from './answer-head.ts'
-import { createDial, type OpenSocket } from './dial.ts'
+import { Agent, buildConnector, type DiagnosticsChannel, errors, Pool } from 'undici'
+import { filterReads, readAnswerHead } from './answer-head.ts'
+import { type Connecting, createDial, type DialOptions } from './dial.ts'
 import { createRenewingClient } from './renewing-client.ts'
 
-export interface ConnectionOptions {
+/** `timeoutMs` includes TLS. */
+export interface ConnectionOptions extends DialOptions {
   /** Maximum number of connections to one endpoint. While they are replaced, as many again are open for up to 4 s. */
   readonly maxSockets: number
-  /** Time limit for connecting, name look-up and TLS included. */
-  readonly timeoutMs: number
-  /** Checks the remote address of the open connection once more, so that only a vetted address is ever used. */
-  readonly guard: Pick<AddressGuard, 'allows'>
-  /** Looks up host names. Not called for a url that contains an address. */
-  readonly lookup: LookupFunction
-  /** Opens every connection through the operator's proxy. Absent: connections are direct. */
-  readonly tunnel?: OpenSocket | undefined
   /** The age at which a connection is replaced, in ms, so that a host that has moved is found. */
   readonly maxAgeMs?: number
 }
@@ -32,25 +23,15 @@ const IDLE_MS = 4_000
 /** https://undici.nodejs.org/#/docs/api/DiagnosticsChannel */
 const SEND_HEADERS = 'undici:client:sendHeaders'
 
-interface Usage {
-  readonly head: AnswerHead
-  /**
-   * While it is `opening`, undici may write the `first` request. Any later one finds it `reused`: the server may have closed it
-   * meanwhile, as it closes one between requests.
-   */
-  phase: 'opening' | 'first' | 'reused'
-  /** Bytes read from the socket before the last request. */
-  bytesBefore: number
-}
-
-/** How the connection was used on which a request failed. */
+/** The connection to which a request was written. */
 export interface Use {
+  /** It was open before. The server may have closed it meanwhile, as it closes one between requests. */
   readonly isReused: boolean
-  /** No byte arrived since the request was written. The server may have closed the connection because it was idle. */
+  /** No byte has arrived since. The server may have closed the connection because it was idle. */
   readonly isUnanswered: boolean
-  /** The status of the answer, if its status line arrived, otherwise 0. */
+  /** The status of the answer, if its status line has arrived, otherwise 0. */
   readonly status: number
-  /** The TLS alert that came before. In TLS 1.3 it arrives after the handshake, and undici sees only the end of the connection. */
+  /** The TLS alert that has arrived. In TLS 1.3 it comes after the handshake, and undici sees only the end of the connection. */
   readonly alert: Error | undefined
 }
 
@@ -67,88 +48,77 @@ const isStray = ({ message }: Error): boolean => message === 'bad response'
 export type Connections = ReturnType<typeof openConnections>
 
 export function openConnections(options: ConnectionOptions) {
-  const { maxSockets, timeoutMs, guard, lookup, tunnel, maxAgeMs = MAX_AGE_MS } = options
-  const failed = new WeakMap<Error, Use>()
-  /** Undici calls a handler while it reads the answer, and does not tell it the connection. */
-  let readingFrom: Usage | undefined
-  const usages = new WeakMap<Socket, Usage>()
+  const { maxSockets, timeoutMs, maxAgeMs = MAX_AGE_MS } = options
+  const uses = new WeakMap<Socket, ReturnType<typeof observe>>()
   const strays = new LRUCache<string, true>({ max: MAX_STRAYS, ttl: STRAYS_MS })
+  /** The connection that undici is being given. It writes the request that it connects for within the call. */
+  let opening: Socket | undefined
+  let tellUse: ((use: Use) => void) | undefined
   const onSendHeaders = (message: unknown): void => {
     const { socket } = message as DiagnosticsChannel.ClientSendHeadersMessage
-    const usage = usages.get(socket)
-    if (usage === undefined) return
-    usage.phase = usage.phase === 'opening' ? 'first' : 'reused'
-    usage.bytesBefore = socket.bytesRead
-    usage.head.expectAnswer()
+    const use = uses.get(socket)
+    if (use === undefined) return
+    use.begin(socket !== opening)
+    tellUse?.(use)
   }
   // undici shows which connection carries a request only on this channel.
   subscribe(SEND_HEADERS, onSendHeaders)
   /** The connections that are being made. */
-  const connecting = new Set<Connecting>()
-  const connector = openThenSecure(
-    tunnel ?? createDial({ lookup, timeoutMs }),
-    buildConnector({ timeout: timeoutMs, allowH2: false }),
-  )
-  const connect: buildConnector.connector = (options, callback) => {
-    const origin = originOf(options)
-    const own: Connecting = { origin, state: () => 'the look-up of the name has not ended' }
+  const connecting = new Set<Connecting & { readonly origin: string }>()
+  const dial = createDial(options)
+  const secure = buildConnector({ timeout: timeoutMs, allowH2: false })
+
+  /** Undici makes TLS, so that server name, certificate check and session are the same for direct connections and tunnels. */
+  async function open(target: buildConnector.Options, own: Connecting): Promise<Socket> {
+    const { hostname, protocol, port } = target
+    const isTls = protocol === 'https:'
+    const httpSocket = await dial(hostname, Number(port || (isTls ? 443 : 80)), own)
+    if (!isTls) return httpSocket
+    own.state = () => 'the TLS handshake has not ended'
+    return new Promise((resolve, reject) => {
+      secure({ ...target, httpSocket }, (error, socket) => (error === null ? resolve(socket) : reject(error)))
+    })
+  }
+
+  const connect: buildConnector.connector = (target, callback) => {
+    const origin = `${target.protocol}//${target.host}`
+    const own = { origin, state: () => 'the look-up of the name has not ended' }
     connecting.add(own)
-    connector(options, own, (error, socket) => {
+    // callbackify calls back outside of the promise, so that an error in the callback does not become an unhandled rejection.
+    callbackify(open)(target, own, (error, socket) => {
       connecting.delete(own)
       if (error !== null) return callback(error, null)
-      // A tunnel ends at the proxy. It was opened to a vetted address.
-      if (tunnel === undefined && !guard.allows(socket.remoteAddress ?? '')) {
-        socket.destroy()
-        return callback(codedError(BLOCKED_ADDRESS, `the address ${socket.remoteAddress} is blocked`), null)
-      }
-      const usage: Usage = { head: readAnswerHead(), phase: 'opening', bytesBefore: 0 }
-      usages.set(socket, usage)
-      filterReads(socket, (chunk) => {
-        readingFrom = usage
-        return usage.head.pass(chunk)
-      })
-      let alert: Error | undefined
+      uses.set(socket, observe(socket))
       socket.on('error', (broken) => {
-        if (isTlsError(broken)) alert ??= broken
-        const isUnanswered = socket.bytesRead === usage.bytesBefore
-        failed.set(broken, { isReused: usage.phase === 'reused', isUnanswered, status: usage.head.status(), alert })
         if (isStray(broken)) strays.set(origin, true)
       })
+      opening = socket
       callback(null, socket)
-      // Undici writes the request that it connects for within the call.
-      if (usage.phase === 'opening') usage.phase = 'reused'
+      opening = undefined
     })
   }
   // No timeouts of undici: each attempt has its own deadline.
   const common = { connect, allowH2: false, headersTimeout: 0, bodyTimeout: 0 } as const
-  const openClient: Pool.Options['factory'] = (origin, options) =>
-    createRenewingClient(origin, options, { connect, maxAgeMs, idleMs: IDLE_MS })
-  const kept = new Agent({
-    ...common,
-    connections: maxSockets,
-    keepAliveTimeout: IDLE_MS,
-    keepAliveMaxTimeout: IDLE_MS,
-    factory: (origin, options) =>
-      forgottenWhenUnused(new Pool(origin, Object.assign({}, options, { factory: openClient }))),
-  })
-  const fresh = new Agent({
-    ...common,
-    pipelining: 0,
-    factory: (origin, options) => forgottenWhenUnused(new Pool(origin, options)),
-  })
+  const openClient: Pool.Options['factory'] = (origin, own) =>
+    createRenewingClient(origin, own, { connect, maxAgeMs, idleMs: IDLE_MS })
+  const openAgent = (its: Agent.Options, ofPools?: Pool.Options) =>
+    new Agent({
+      ...common,
+      ...its,
+      factory: (origin, own) => forgottenWhenUnused(new Pool(origin, Object.assign({}, own, ofPools))),
+    })
+  const times = { keepAliveTimeout: IDLE_MS, keepAliveMaxTimeout: IDLE_MS }
+  const kept = openAgent({ connections: maxSockets, ...times }, { factory: openClient })
+  const fresh = openAgent({ pipelining: 0 })
   return {
     /** Keeps idle connections open for a while. */
     kept,
     /** Opens a new connection for each request. */
     fresh,
-    /** How the connection was used that ended with this error. Undefined: it was never open. */
-    useOf: (error: Error): Use | undefined => failed.get(error),
-    /** Whether the answer that is being read came on a connection that was open before its request. For `onResponseStart`. */
-    isReused: (): boolean => readingFrom?.phase === 'reused',
-    /** Whether this endpoint has lately sent something on a kept connection that was no answer. */
-    sendsStrays: (origin: string): boolean => strays.size > 0 && strays.has(origin),
-    rememberStray: (origin: string): void => void strays.set(origin, true),
-    forgetStrays: (origin: string): void => void strays.delete(origin),
+    /** Call in `onRequestStart`, for the connection to which undici then writes the request. */
+    whenWritten: (tell: (use: Use) => void): void => void (tellUse = tell),
+    /** The endpoints that have lately sent something on a kept connection that was no answer. */
+    strays,
     /** Why a request to this origin has no connection yet: the state of the oldest that is being made. Undefined: none is. */
     whyNotConnected: (origin: string): string | undefined =>
       [...connecting].find((one) => one.origin === origin)?.state(),
@@ -159,48 +129,41 @@ export function openConnections(options: ConnectionOptions) {
   }
 }
 
+/** Observes how a connection is used: by its latest request. */
+function observe(socket: Socket) {
+  const head = readAnswerHead()
+  let bytesBefore = 0
+  const use = {
+    isReused: false,
+    alert: undefined as Error | undefined,
+    get isUnanswered(): boolean {
+      return socket.bytesRead === bytesBefore
+    },
+    get status(): number {
+      return head.status()
+    },
+    /** Call when a request is written. */
+    begin(isReused: boolean): void {
+      use.isReused = isReused
+      bytesBefore = socket.bytesRead
+      head.expectAnswer()
+    },
+  }
+  filterReads(socket, head.pass)
+  socket.on('error', (broken) => {
+    if (isTlsError(broken)) use.alert ??= broken
+  })
+  return use
+}
+
+const SECOND_LOOK = new errors.InformationalError('the agent looks once more')
+
 /**
  * Lets the agent forget an endpoint with its last connection, also after an aborted request. The agent looks when a
  * connection has closed, and undici takes the aborted request out of the queue just after that event, so that the pool seems
  * to have work and is kept for good. The event is repeated for a second look.
  */
-function forgottenWhenUnused(pool: Pool): Pool {
-  let isRepeated = false
-  return pool.on('disconnect', (origin, targets, error) => {
-    if (isRepeated) return
-    setImmediate(() => {
-      isRepeated = true
-      pool.emit('disconnect', origin, targets, error)
-      isRepeated = false
-    })
+const forgottenWhenUnused = (pool: Pool): Pool =>
+  pool.on('disconnect', (origin, targets, error) => {
+    if (error !== SECOND_LOOK) setImmediate(() => pool.emit('disconnect', origin, targets, SECOND_LOOK))
   })
-}
-
-/** A connection that is being made. */
-interface Connecting {
-  readonly origin: string
-  state: () => string
-}
-
-const originOf = ({ protocol, host }: buildConnector.Options): string => `${protocol}//${host}`
-
-/**
- * Opens the socket with `open`, and lets undici make TLS on it, so that server name, certificate check and session are the
- * same for direct connections and tunnels.
- */
-function openThenSecure(open: OpenSocket, secure: buildConnector.connector) {
-  return (options: buildConnector.Options, connecting: Connecting, callback: buildConnector.Callback): void => {
-    const { hostname, protocol, port } = options
-    const isTls = protocol === 'https:'
-    const opening = open({ hostname, port: Number(port || (isTls ? 443 : 80)) }, (state) => {
-      connecting.state = state
-    })
-    // callbackify calls back outside of the promise, so that an error in the callback does not become an unhandled rejection.
-    callbackify(() => opening)((error, socket) => {
-      if (error !== null) return callback(error, null)
-      if (!isTls) return callback(null, socket)
-      connecting.state = () => 'the TLS handshake has not ended'
-      secure({ ...options, httpSocket: socket }, callback)
-    })
-  }
-}

@@ -1,12 +1,11 @@
-import { connect, isIP, isIPv6, type LookupFunction, type Socket } from 'node:net'
-import { promisify } from 'node:util'
+import { connect, isIP, isIPv6, type Socket } from 'node:net'
 import type { AddressGuard } from '@switchhook/egress'
 import { type Deadline, startDeadline } from '@switchhook/runtime'
-import { explainedError, isOurShortage } from '../policy/classify.ts'
-import { blocked } from './lookup.ts'
+import { BLOCKED_ADDRESS, codedError, explainedError, isOurShortage } from '../policy/classify.ts'
+import type { Lookup } from './lookup.ts'
 
 /** A way to connect to addresses: directly, or through a proxy. */
-interface Way {
+export interface Way {
   /**
    * Begins to connect to one address, and calls `ended` later, never at once.
    * @returns what ends it: because the deadline has passed, or because another address accepted or failed for all
@@ -24,24 +23,21 @@ interface Way {
 }
 
 export interface DialOptions {
-  /** Looks up host names, and vets what it finds. Not called for an address. */
-  readonly lookup: LookupFunction
+  /** Looks up host names. Not called for an address. */
+  readonly lookup: Lookup
+  /** Vets every address before it is connected to, also one that the url contains. */
+  readonly guard: Pick<AddressGuard, 'allows'>
   /** Time limit of all addresses together, name look-up included. */
   readonly timeoutMs: number
   /** Default: directly. */
-  readonly way?: Way
-  /** Vets the addresses once more, for a way that ends somewhere else than at the endpoint. */
-  readonly guard?: Pick<AddressGuard, 'allows'>
+  readonly way?: Way | undefined
 }
 
-/**
- * Connects to a vetted address of the target. `hostname`: a name, or an address without brackets.
- * @param connecting called when the addresses are known, with a function that tells the state of each that was tried
- */
-export type OpenSocket = (
-  target: { readonly hostname: string; readonly port: number },
-  connecting?: (state: () => string) => void,
-) => Promise<Socket>
+/** A connection that is being made. */
+export interface Connecting {
+  /** What it waits for. */
+  state: () => string
+}
 
 const DIRECTLY: Way = {
   open: (host, port, ended) => {
@@ -55,17 +51,18 @@ const DIRECTLY: Way = {
   unanswered: 'no answer',
 }
 
-/** Connects to the first address of a name that accepts, over `way`. */
-export function createDial({ lookup, timeoutMs, way = DIRECTLY, guard }: DialOptions): OpenSocket {
-  const find = promisify(lookup)
-  return async ({ hostname, port }, connecting) => {
+/**
+ * Connects to the first allowed address of the host that accepts, over `way`. `hostname`: a name, or an address without
+ * brackets.
+ */
+export function createDial({ lookup, guard, timeoutMs, way = DIRECTLY }: DialOptions) {
+  return async (hostname: string, port: number, connecting: Connecting): Promise<Socket> => {
     const deadline = startDeadline(timeoutMs)
     try {
-      const found = isIP(hostname) === 0 ? await find(hostname, { all: true }) : hostname
-      const addresses = typeof found === 'string' ? [found] : found.map(({ address }) => address)
-      const vetted = addresses.filter((address) => guard?.allows(address) ?? true)
-      if (vetted.length === 0) throw blocked(hostname)
-      return await firstToAccept(way, vetted, port, deadline, connecting)
+      const found = isIP(hostname) === 0 ? await lookup(hostname) : [hostname]
+      const allowed = found.filter((address) => guard.allows(address))
+      if (allowed.length === 0) throw codedError(BLOCKED_ADDRESS, `every address of ${hostname} is blocked`)
+      return await firstToAccept(way, allowed, port, deadline, connecting)
     } finally {
       deadline.stop()
     }
@@ -84,45 +81,44 @@ export const addressText = (address: string, port: number): string =>
  * Connects to the first address that accepts (RFC 8305). While one does not answer, the next ones are tried too, and none is
  * given up before the deadline. Node's own selection (`autoSelectFamily`) ends an attempt after 250 ms, so a host far away,
  * or a lost SYN, fails if the last address cannot be reached (nodejs/node#54359).
- * @param connecting called at once, with a function that tells the state of each address that was tried
  */
 function firstToAccept(
   way: Way,
   found: readonly string[],
   port: number,
   deadline: Deadline,
-  connecting: (state: () => string) => void = () => {},
+  connecting: Connecting,
 ): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const addresses = interlaced(found)
+    const untried = interlaced(found)
     /** What ends each connection that is being made, by the address. */
     const open = new Map<ReturnType<Way['open']>, string>()
     const failures: Error[] = []
-    const state = (): string =>
-      [...[...open.values()].map((address) => `${address}: ${way.unanswered}`), ...failures.map(textOf)].join(', ')
-    let next = 0
     let delay: Deadline | undefined
     let isOver = false
 
-    function end(finish: () => void, isLate = false): void {
+    const state = (): string =>
+      [...[...open.values()].map((address) => `${address}: ${way.unanswered}`), ...failures.map(textOf)].join(', ')
+
+    function end(isLate: boolean): void {
       isOver = true
       delay?.stop()
       for (const cancel of open.keys()) cancel(isLate)
-      finish()
     }
 
     function tryNext(): void {
       delay?.stop()
-      const address = addresses[next]
-      if (isOver || address === undefined || open.size >= MAX_AT_A_TIME) return
-      next += 1
+      const address = open.size < MAX_AT_A_TIME ? untried.shift() : undefined
+      if (address === undefined) return
       const text = addressText(address, port)
       const cancel = way.open(address, port, (error, socket) => {
         open.delete(cancel)
-        if (socket !== undefined) {
-          if (isOver) socket.destroy()
-          else end(() => resolve(socket.setNoDelay(true).setKeepAlive(true, KEEP_ALIVE_MS)))
-        } else if (error !== null && !isOver) failed(text, error)
+        if (isOver) socket?.destroy()
+        else if (error !== null) failed(text, error)
+        else if (socket !== undefined) {
+          end(false)
+          resolve(socket.setNoDelay(true).setKeepAlive(true, KEEP_ALIVE_MS))
+        }
       })
       open.set(cancel, text)
       delay = startDeadline(NEXT_ADDRESS_MS, tryNext)
@@ -130,16 +126,18 @@ function firstToAccept(
 
     function failed(text: string, error: NodeJS.ErrnoException): void {
       failures.push(explainedError(error.code ?? '', `${text}: ${way.explain(error)}`, error))
-      if (way.isFinal(error)) return end(() => reject(error))
+      if (way.isFinal(error)) return fail(error)
       tryNext()
-      if (open.size === 0) end(() => reject(failureOf(failures)))
+      if (open.size === 0) fail(failureOf(failures))
     }
 
-    function giveUp(): void {
-      const late = explainedError('UND_ERR_CONNECT_TIMEOUT', state())
-      if (!isOver) end(() => reject(late), true)
+    function fail(error: Error, isLate = false): void {
+      end(isLate)
+      reject(error)
     }
-    connecting(state)
+
+    const giveUp = (): void => fail(explainedError('UND_ERR_CONNECT_TIMEOUT', state()), true)
+    connecting.state = state
     if (deadline.hasPassed) return giveUp()
     deadline.whenPassed(giveUp)
     tryNext()
@@ -152,9 +150,8 @@ const textOf = ({ message }: Error): string => message
 const KEEP_ALIVE_MS = 60_000
 
 /** RFC 8305, section 4: the families alternate. */
-function interlaced(addresses: readonly string[]): readonly string[] {
+function interlaced(addresses: readonly string[]): string[] {
   const [first, second] = [addresses.filter((one) => !isIPv6(one)), addresses.filter(isIPv6)]
-  if (first.length === 0 || second.length === 0) return addresses
   const longer = Math.max(first.length, second.length)
   return Array.from({ length: longer }, (_, n) => [first[n], second[n]])
     .flat()

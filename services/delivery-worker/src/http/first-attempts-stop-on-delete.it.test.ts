@@ -3,7 +3,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { createServer as createHttpServer, type RequestListener } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
-import { type AddressInfo, connect, createServer, type LookupFunction, type Server, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { type Delivery, olderLeasesEndAt, Unavailable } from '@switchhook/contracts'
@@ -45,12 +45,7 @@ async function onceRedisIsFast<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-const slowLookup: LookupFunction = (_hostname, options, callback) => {
-  setTimeout(() => {
-    if (options.all === true) callback(null, [{ address: '127.0.0.1', family: 4 }])
-    else callback(null, '127.0.0.1', 4)
-  }, randomInt(SLOW_LOOKUP_MS))
-}
+const slowLookup = (): Promise<string[]> => pause(randomInt(SLOW_LOOKUP_MS), ['127.0.0.1'])
 
 const servers: Server[] = []
 const sockets = new Set<Socket>()

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer as createTlsServer } from 'node:https'
-import { type AddressInfo, createServer, type LookupFunction, type Server, type Socket } from 'node:net'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { gzipSync } from 'node:zlib'
 import type { Delivery, Outcome } from '@switchhook/contracts'
@@ -17,10 +17,7 @@ const ok: Outcome = { kind: 'delivered', status: 200 }
 const failed = (reason: string): Outcome => expect.objectContaining({ kind: 'unreachable', reason }) as Outcome
 
 /** Resolves every name to this machine. */
-const lookup: LookupFunction = (_hostname, options, callback) => {
-  if (options.all === true) callback(null, [{ address: '127.0.0.1', family: 4 }])
-  else callback(null, '127.0.0.1', 4)
-}
+const lookup = async (): Promise<string[]> => ['127.0.0.1']
 
 let client: TestPostClient
 let servers: Server[]

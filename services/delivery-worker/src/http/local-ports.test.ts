@@ -1,4 +1,4 @@
-import { isIPv6, type LookupFunction, Socket } from 'node:net'
+import { Socket } from 'node:net'
 import { Unavailable } from '@switchhook/contracts'
 import { createAddressGuard } from '@switchhook/egress'
 import { aDelivery } from '@switchhook/testkit'
@@ -33,14 +33,9 @@ function failConnections(codes: Failures): void {
 
 async function resultOf(codes: Failures, addresses: readonly string[], proxyUrl?: string): Promise<string> {
   failConnections(codes)
-  const lookup: LookupFunction = (_hostname, _options, callback) =>
-    callback(
-      null,
-      addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 })),
-    )
   const proxy = egressProxyField.parse(proxyUrl ?? '')
-  const tunnel = proxy && createTunnels({ proxy, guard, lookup, timeoutMs, log: { warn: () => {} } })
-  const client = aPostClient({ timeoutMs, maxSockets: 1, guard, lookup, ...(tunnel && { tunnel }) })
+  const way = proxy && createTunnels({ proxy, timeoutMs, log: { warn: () => {} } })
+  const client = aPostClient({ timeoutMs, maxSockets: 1, guard, lookup: async () => addresses, way })
   try {
     const outcome = await client.post(aDelivery({ url: 'http://client.example/' }), 1)
     return outcome.kind === 'unreachable' ? outcome.reason : outcome.kind

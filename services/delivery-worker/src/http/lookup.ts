@@ -1,15 +1,17 @@
-import { promises as dns, type LookupAddress } from 'node:dns'
-import type { LookupFunction } from 'node:net'
+import { promises as dns } from 'node:dns'
+import { isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { callbackify } from 'node:util'
 import type { AddressGuard } from '@switchhook/egress'
 import { answerWithin, type Deadline, NotAnswered, startDeadline } from '@switchhook/runtime'
 import { LRUCache } from 'lru-cache'
-import { BLOCKED_ADDRESS, codedError, NO_NAME_SERVER } from '../policy/classify.ts'
+import { codedError, NO_NAME_SERVER } from '../policy/classify.ts'
 import { candidatesOf, parseHosts, parseSearchRules, watchedFile } from './name-files.ts'
 
+/** The addresses of a host name, those of IPv4 first. They are not vetted. Rejects if there is none. */
+export type Lookup = (hostname: string) => Promise<readonly string[]>
+
 export interface LookupOptions {
-  /** Forbidden addresses are left out of the result. The connection uses the vetted addresses without another look-up. */
+  /** An allowed IPv4 address ends the wait for IPv6. */
   readonly guard: Pick<AddressGuard, 'allows'>
   /** Timeout of one DNS query, in ms. Each query is sent twice. A look-up with all of its queries may take three times as long. */
   readonly timeoutMs: number
@@ -28,7 +30,7 @@ const FILES = { hosts: '/etc/hosts', resolvConf: '/etc/resolv.conf' }
 const RESOLUTION_DELAY_MS = 50
 const FORGET_FAILURE_MS = 5_000
 /** A bound, because a client can subscribe with any number of dead names. */
-const MAX_FAILURES = 1_000
+const MAX_ASKED = 1_000
 /** A look-up may take this many times the timeout of a query: within the deadline of the attempt, which is four times as long. */
 const MAX_TIMEOUTS = 3
 
@@ -44,18 +46,18 @@ const MAX_TIMEOUTS = 3
  *   failure, the next one may be another host: the public `web.dev` in place of a Service of Kubernetes.
  * - A name server that is silent, or answers that it cannot help, leads to the next one, with the same name.
  */
-export function createLookup(options: LookupOptions): LookupFunction {
+export function createLookup(options: LookupOptions): Lookup {
   const { guard, timeoutMs, servers, files = FILES } = options
   const { forgetFailureMs = FORGET_FAILURE_MS, hasIpv4 = hasOutwardIpv4() } = options
   const hosts = watchedFile(files.hosts, parseHosts)
   // A new resolver reads the name servers again.
   const rules = watchedFile(files.resolvConf, (text) => ({ ...parseSearchRules(text), resolvers: newResolvers() }))
-  const inFlight = new Map<string, Promise<readonly LookupAddress[]>>()
-  const failed = new LRUCache<string, Failure>({ max: MAX_FAILURES, ttl: forgetFailureMs })
+  /** The look-ups in progress, and for a while those that failed. */
+  const asked = new LRUCache<string, Promise<readonly string[]>>({ max: MAX_ASKED })
 
-  function newResolver(asked: readonly string[] | undefined): dns.Resolver {
+  function newResolver(asking: readonly string[] | undefined): dns.Resolver {
     const resolver = new dns.Resolver({ timeout: timeoutMs, tries: 2 })
-    if (asked !== undefined) resolver.setServers(asked)
+    if (asking !== undefined) resolver.setServers(asking)
     return resolver
   }
 
@@ -79,35 +81,33 @@ export function createLookup(options: LookupOptions): LookupFunction {
    * Asks for both families. Once IPv4 has an allowed address, IPv6 is waited for only a moment; this host may have no IPv6.
    * A host without IPv4 waits for both answers. Resolves to no address if the name has none, or does not exist.
    */
-  async function askServers(name: string, resolvers: readonly dns.Resolver[]): Promise<LookupAddress[]> {
-    const found: LookupAddress[] = []
+  async function askServers(name: string, resolvers: readonly dns.Resolver[]): Promise<string[]> {
+    const found: string[] = []
     const failures: Failure[] = []
     const { promise: enough, resolve: isEnough } = Promise.withResolvers<void>()
     let delay: Deadline | undefined
-    async function ask(family: 4 | 6): Promise<void> {
+    async function ask(type: 'A' | 'AAAA'): Promise<void> {
       try {
-        const addresses = await answerOf(resolvers, (each) =>
-          family === 4 ? each.resolve4(name) : each.resolve6(name),
-        )
-        found.push(...addresses.map((address) => ({ address, family })))
-        if (family === 4 && hasIpv4 && addresses.some((address) => guard.allows(address)))
+        const addresses = await answerOf(resolvers, (each) => each.resolve(name, type))
+        found.push(...addresses)
+        if (type === 'A' && hasIpv4 && addresses.some(guard.allows))
           delay = startDeadline(RESOLUTION_DELAY_MS, isEnough)
       } catch (error) {
         const failure = error as Failure
         if (!ABSENT.has(failure.code)) failures.push(failure)
         // RFC 8020: it has no address of the other family either. Some servers say so of IPv6 alone, wrongly (RFC 4074).
-        else if (family === 4 && failure.code === 'ENOTFOUND') isEnough()
+        else if (type === 'A' && failure.code === 'ENOTFOUND') isEnough()
       }
     }
-    void Promise.all([ask(4), ask(6)]).then(() => isEnough())
+    void Promise.all([ask('A'), ask('AAAA')]).then(() => isEnough())
     await enough
     delay?.stop()
     const [failure] = failures
     if (found.length === 0 && failure !== undefined) throw failure
-    return found.toSorted((a, b) => a.family - b.family)
+    return found.toSorted((a, b) => Number(isIPv6(a)) - Number(isIPv6(b)))
   }
 
-  async function find(hostname: string): Promise<readonly LookupAddress[]> {
+  async function find(hostname: string): Promise<readonly string[]> {
     const { resolvers, ...search } = rules()
     for (const name of candidatesOf(hostname, search)) {
       const found = await askServers(name, resolvers)
@@ -116,39 +116,22 @@ export function createLookup(options: LookupOptions): LookupFunction {
     throw codedError('ENOTFOUND', `${hostname} has no address`)
   }
 
-  async function findOnce(hostname: string): Promise<readonly LookupAddress[]> {
-    const own = hosts().get(hostname.toLowerCase()) ?? (LOCALHOST.test(hostname) ? LOOPBACK : undefined)
-    if (own !== undefined) return own
-    const failure = failed.get(hostname)
-    if (failure !== undefined) throw failure
-    const known = inFlight.get(hostname)
-    if (known !== undefined) return known
+  async function askOnce(hostname: string): Promise<readonly string[]> {
     const startedAtMs = performance.now()
     const finding = answerWithin(MAX_TIMEOUTS * timeoutMs, find(hostname), 'the name servers take too long')
-      .catch((error: unknown) => {
-        const failure = failureOf(hostname, error)
-        failed.set(hostname, failure, { ttl: Math.max(forgetFailureMs, performance.now() - startedAtMs) })
-        throw failure
-      })
-      .finally(() => inFlight.delete(hostname))
-    inFlight.set(hostname, finding)
-    return finding
+    const asking: Promise<readonly string[]> = finding.catch((error: unknown) => {
+      asked.set(hostname, asking, { ttl: Math.max(forgetFailureMs, performance.now() - startedAtMs) })
+      throw failureOf(hostname, error)
+    })
+    asked.set(hostname, asking)
+    const addresses = await asking
+    asked.delete(hostname)
+    return addresses
   }
 
-  // callbackify calls back outside of the promise, so that an error in the callback does not become an unhandled rejection.
-  const findThenCall = callbackify(findOnce)
-
-  return (hostname, options, callback) => {
-    findThenCall(hostname, (error, addresses) => {
-      if (error !== null) return callback(error, '')
-      const vetted = addresses.filter(({ address }) => guard.allows(address))
-      if (vetted.length === 0 && addresses.length > 0) return callback(blocked(hostname), '')
-      const fitting = vetted.filter(({ family }) => !options.family || options.family === family)
-      const [first] = fitting
-      if (first === undefined)
-        return callback(codedError('ENOTFOUND', `${hostname} has no address of the requested family`), '')
-      return options.all === true ? callback(null, fitting) : callback(null, first.address, first.family)
-    })
+  return async (hostname) => {
+    const own = hosts().get(hostname.toLowerCase()) ?? (LOCALHOST.test(hostname) ? LOOPBACK : undefined)
+    return own ?? asked.get(hostname) ?? askOnce(hostname)
   }
 }
 
@@ -187,13 +170,7 @@ const ABSENT: ReadonlySet<string | undefined> = new Set(['ENOTFOUND', 'ENODATA',
 
 /** RFC 6761, section 6.3: always this machine, and never sent to a name server. */
 const LOCALHOST = /(^|\.)localhost\.?$/i
-const LOOPBACK: readonly LookupAddress[] = [
-  { address: '127.0.0.1', family: 4 },
-  { address: '::1', family: 6 },
-]
+const LOOPBACK: readonly string[] = ['127.0.0.1', '::1']
 
 const hasOutwardIpv4 = (): boolean =>
   Object.values(networkInterfaces()).some((all) => all?.some((one) => one.family === 'IPv4' && !one.internal))
-
-export const blocked = (hostname: string): Failure =>
-  codedError(BLOCKED_ADDRESS, `every address of ${hostname} is blocked`)

@@ -1,8 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
-import type { AddressInfo, LookupFunction, Socket } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
-import { callbackify } from 'node:util'
 import { createAddressGuard } from '@switchhook/egress'
 import { aDelivery, eventually } from '@switchhook/testkit'
 import { aPostClient, type TestPostClient } from '../testing/post-client.ts'
@@ -20,10 +19,11 @@ let servers: Server[]
 let client: TestPostClient
 let port: number
 
-const lookup: LookupFunction = (_hostname, _options, callback) => {
+async function lookup(): Promise<string[]> {
   lookUps += 1
-  const found = [{ address, family: 4 }]
-  callbackify(() => lookUpsEnd)(() => callback(null, found))
+  const found = [address]
+  await lookUpsEnd
+  return found
 }
 
 async function listen(host: string, onPort: number, listener: RequestListener): Promise<Server> {

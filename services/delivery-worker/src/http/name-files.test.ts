@@ -7,14 +7,8 @@ test('the hosts file has every address of a name, in its order', () => {
   const hosts = parseHosts(
     '# comment\n127.0.0.1\tlocalhost  app\r\n::1 localhost # the other\n10.0.0.7 App web.dev\n10.0.0.7 app\nnonsense app\n10.0.0.9\n',
   )
-  expect(hosts.get('localhost')).toEqual([
-    { address: '127.0.0.1', family: 4 },
-    { address: '::1', family: 6 },
-  ])
-  expect(hosts.get('app')).toEqual([
-    { address: '127.0.0.1', family: 4 },
-    { address: '10.0.0.7', family: 4 },
-  ])
+  expect(hosts.get('localhost')).toEqual(['127.0.0.1', '::1'])
+  expect(hosts.get('app')).toEqual(['127.0.0.1', '10.0.0.7'])
   expect(hosts.get('web.dev')).toHaveLength(1)
   expect(hosts.has('nonsense')).toBe(false)
 })
@@ -39,7 +33,7 @@ test.each([
 test.each(['\t10.0.0.7 \x0b APP#x', '10.0.0.7 other app', '10.0.0.7 ;x app', '10.0.0.7 app'])(
   'the line %j of a hosts file names one',
   (text) => {
-    expect(parseHosts(text).get('app')).toEqual([{ address: '10.0.0.7', family: 4 }])
+    expect(parseHosts(text).get('app')).toEqual(['10.0.0.7'])
   },
 )
 

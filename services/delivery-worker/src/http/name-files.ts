@@ -1,7 +1,7 @@
-import type { LookupAddress } from 'node:dns'
 import { readFileSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
+import { getOrCreate } from '@switchhook/runtime'
 
 /** How this machine completes names: resolv.conf(5). */
 export interface SearchRules {
@@ -15,17 +15,15 @@ const MAX_NDOTS = 15
 const MAX_NAME = 253
 
 /** The addresses by name, in lower case: hosts(5). */
-export function parseHosts(text: string): ReadonlyMap<string, readonly LookupAddress[]> {
-  const found = new Map<string, LookupAddress[]>()
+export function parseHosts(text: string): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>()
   for (const line of text.split('\n')) {
     const [address = '', ...names] = wordsOf(line.replace(/#.*/, ''))
-    const family = isIP(address)
     // The system knows no address with a scope here, such as fe80::1%eth0.
-    if (family === 0 || address.includes('%')) continue
+    if (isIP(address) === 0 || address.includes('%')) continue
     for (const name of names) {
-      const known = found.get(name.toLowerCase()) ?? []
-      if (!known.some((one) => one.address === address)) known.push({ address, family })
-      found.set(name.toLowerCase(), known)
+      const known = getOrCreate(found, name.toLowerCase(), (): string[] => [])
+      if (!known.includes(address)) known.push(address)
     }
   }
   return found

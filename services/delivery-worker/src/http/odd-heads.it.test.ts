@@ -15,7 +15,7 @@ let closed: number
 beforeEach(() => {
   connections = 0
   closed = 0
-  client = aPostClient({ timeoutMs: 2_000, maxSockets: 1, guard, lookup: () => {} })
+  client = aPostClient({ timeoutMs: 2_000, maxSockets: 1, guard, lookup: async () => [] })
 })
 
 afterEach(async () => {

@@ -574,11 +574,11 @@ describe('an address that is blocked for webhooks', () => {
   })
 
   test('is not contacted through a name that resolves to it', async () => {
-    const resolving: typeof lookup = (_hostname, _options, callback) => {
-      callback(Object.assign(new Error('blocked'), { code: 'ERR_BLOCKED_ADDRESS' }), '')
-    }
+    const resolving = async (): Promise<string[]> => ['127.0.0.1']
     const rebound = aPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: 10, guard: strict, lookup: resolving })
-    await expect(rebound.post(deliveryTo('http://client.example/hook'), 1)).resolves.toEqual(blocked)
+    const url = deliveryTo(`http://client.example:${receiver.port}/hook`)
+    await expect(rebound.post(url, 1)).resolves.toEqual(blocked)
+    expect(receiver.requests()).toEqual([])
     await rebound.close()
   })
 

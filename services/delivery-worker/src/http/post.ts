@@ -5,7 +5,6 @@ import { attemptHeaders, createSigner, openVault, type Signer } from '@switchhoo
 import { LRUCache } from 'lru-cache'
 import type { Clocks } from '../clocks.ts'
 import type { WorkerConfig } from '../config.ts'
-import { classifyError } from '../policy/classify.ts'
 import { type ConnectionOptions, openConnections } from './connections.ts'
 import { createLookup } from './lookup.ts'
 import {
@@ -16,7 +15,7 @@ import {
   type Unfinished,
 } from './post-under-lease.ts'
 import { createTunnels } from './tunnel.ts'
-import { Axios, type Sent, undiciAdapter } from './undici-adapter.ts'
+import { Axios, undiciAdapter } from './undici-adapter.ts'
 
 export type EndpointClient = ReturnType<typeof createEndpointClient>
 
@@ -36,8 +35,8 @@ export function createEndpointClient({ config, maxSockets, log, redisNow, nowMs 
   const proxy = config.EGRESS_PROXY_URL
   // Two tries of two queries then fit into the deadline.
   const lookup = createLookup({ guard, timeoutMs: Math.ceil(timeoutMs / 4) })
-  const tunnel = proxy && createTunnels({ proxy, guard, lookup, timeoutMs, log })
-  const client = createPostClient({ timeoutMs, maxSockets, guard, lookup, tunnel, signer })
+  const way = proxy && createTunnels({ proxy, timeoutMs, log })
+  const client = createPostClient({ timeoutMs, maxSockets, guard, lookup, way, signer })
   const { writeWithin } = client
   return {
     ...client,
@@ -50,7 +49,7 @@ export function createEndpointClient({ config, maxSockets, log, redisNow, nowMs 
 }
 
 export interface PostOptions extends ConnectionOptions {
-  /** Checks addresses: before the attempt if the url contains one, and at every connection. */
+  /** Checks addresses: before the attempt if the url contains one, and before every connection. */
   readonly guard: AddressGuard
   /** Signs an attempt that is made now, and has the headers that the subscription asks for. Absent: there are neither. */
   readonly signer?: Pick<Signer, 'headersOf' | 'ownHeadersOf'>
@@ -72,25 +71,20 @@ export function createPostClient(options: PostOptions) {
   async function writeWithin(delivery: Delivery, attempt: number, terms: PostTerms): Promise<Outcome | Unfinished> {
     const target = targetOf(delivery.url)
     if (target.kind !== 'target') return target
-    try {
-      const own = signer?.ownHeadersOf(delivery) ?? {}
-      const headers = { ...own, ...attemptHeaders(delivery, attempt, signer?.headersOf) }
-      const { origin, path } = target
-      const request = { origin, path, method: 'POST', headers, body: delivery.body } as const
-      const adapter = undiciAdapter(connections, request, { ...terms, hidden: Object.values(own) })
-      const { data } = await client.request<Sent>({ adapter })
-      return 'kind' in data ? data : classifyError(data)
-    } catch (error) {
-      return classifyError(error)
-    }
+    const own = signer?.ownHeadersOf(delivery) ?? {}
+    const headers = { ...own, ...attemptHeaders(delivery, attempt, signer?.headersOf) }
+    const { origin, path } = target
+    const request = { origin, path, method: 'POST', headers, body: delivery.body } as const
+    const adapter = undiciAdapter(connections, request, { ...terms, hidden: Object.values(own) })
+    return (await client.request<Outcome | Unfinished>({ adapter })).data
   }
 
   return {
     writeWithin,
     /** Whether the endpoint has lately sent something on a kept connection that was no answer. */
-    sendsStrays: (url: string): boolean => connections.sendsStrays(originOf(url)),
+    sendsStrays: (url: string): boolean => connections.strays.has(originOf(url)),
     /** Keeps connections to the endpoint again, for a check. */
-    forgetStrays: (url: string): void => connections.forgetStrays(originOf(url)),
+    forgetStrays: (url: string): void => void connections.strays.delete(originOf(url)),
     close: () => connections.close(),
   }
 }

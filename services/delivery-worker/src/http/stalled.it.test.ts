@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import type { LookupFunction } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { createAddressGuard } from '@switchhook/egress'
 import { startDeadline } from '@switchhook/runtime'
@@ -13,8 +13,7 @@ const STALL_MS = 900
 const POSTS = 10
 const guard = createAddressGuard(['127.0.0.0/8'])
 /** Takes a moment, so that the stall falls between the look-up and the connection. */
-const lookup: LookupFunction = (_name, _options, done) =>
-  void setTimeout(() => done(null, [{ address: '127.0.0.1', family: 4 }]), 50)
+const lookup = (): Promise<string[]> => wait(50, ['127.0.0.1'])
 
 /** An endpoint in a thread of its own, which goes on while this thread stalls. Says when it has received `POSTS` requests. */
 const ENDPOINT = `

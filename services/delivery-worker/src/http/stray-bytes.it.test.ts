@@ -16,7 +16,7 @@ let connections: number
 
 beforeEach(() => {
   connections = 0
-  client = aPostClient({ timeoutMs: 2_000, maxSockets: 1, guard, lookup: () => {} })
+  client = aPostClient({ timeoutMs: 2_000, maxSockets: 1, guard, lookup: async () => [] })
 })
 
 afterEach(async () => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer as createHttpServer, type IncomingMessage, type Server } from 'node:http'
 import { createServer as createTlsServer, type ServerOptions } from 'node:https'
-import { type AddressInfo, connect, createServer as createTcpServer, type LookupFunction, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls'
 import type { Outcome } from '@switchhook/contracts'
 import { createAddressGuard } from '@switchhook/egress'
@@ -33,13 +33,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   'six.example': [SIXTH],
   'inside.example': ['10.0.0.1'],
 }
-/** Unvetted, to show that the tunnel checks addresses itself. */
-const lookup: LookupFunction = (hostname, _options, callback) => {
-  callback(
-    null,
-    (NAMES[hostname] ?? []).map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
-  )
-}
+const lookup = async (hostname: string): Promise<readonly string[]> => NAMES[hostname] ?? []
 
 let authority: CertificateAuthority
 let client: TestPostClient
@@ -106,8 +100,8 @@ function useProxy(url: string, timeoutMs = TIMEOUT_MS): void {
   const proxy = egressProxyField.parse(url)
   if (proxy === undefined) throw new Error('no proxy')
   const log = { warn: (...line: unknown[]) => void warnings.push(line) }
-  const tunnel = createTunnels({ proxy, guard, lookup, timeoutMs, log })
-  client = aPostClient({ timeoutMs, maxSockets: 1, guard, lookup, tunnel })
+  const way = createTunnels({ proxy, timeoutMs, log })
+  client = aPostClient({ timeoutMs, maxSockets: 1, guard, lookup, way })
   closing.push(() => client.close())
 }
 

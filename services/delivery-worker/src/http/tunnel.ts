@@ -1,21 +1,18 @@
+import type { ClientRequest } from 'node:http'
 import { request as tlsRequest } from 'node:https'
-import { isIP, isIPv4, type LookupFunction, type Socket } from 'node:net'
-import type { AddressGuard } from '@switchhook/egress'
+import { isIP, isIPv4, type Socket } from 'node:net'
 import { type Logger, startDeadline } from '@switchhook/runtime'
+import { LRUCache } from 'lru-cache'
 import type { EgressProxy } from '../egress-proxy.ts'
 import { codedError, explainedError, isOurShortage, NO_LOCAL_PORT, PROXY_FAILED } from '../policy/classify.ts'
-import { addressText, createDial, type OpenSocket } from './dial.ts'
+import { addressText, type Way } from './dial.ts'
 
 /** An import of this module would load all of Node's `fetch` at start, for its re-exports. */
 const { request: plainRequest } = process.getBuiltinModule('node:http')
 
 export interface TunnelOptions {
   readonly proxy: EgressProxy
-  /** Vets every address before the proxy is asked for it. */
-  readonly guard: Pick<AddressGuard, 'allows'>
-  /** Looks up host names. The proxy never gets a name, because it would resolve the name again, to any address. */
-  readonly lookup: LookupFunction
-  /** Time limit of a tunnel, name look-up included. The proxy gets half of it to accept a connection. */
+  /** Time limit of a tunnel. The proxy gets half of it to accept a connection. */
   readonly timeoutMs: number
   readonly log: Pick<Logger, 'warn'>
 }
@@ -24,18 +21,17 @@ export interface TunnelOptions {
 const WARN_EVERY_MS = 60_000
 
 /**
- * Tunnels through the proxy, with CONNECT (RFC 9110, section 9.3.6). While the proxy has no connection to an address, the
- * next ones of the target are tried too. Failures have the code that classifies the attempt: `PROXY_FAILED` if the proxy is
- * at fault, and the code of the network if it answers 5xx or not at all, because it may only pass on that the endpoint is
- * away.
+ * Tunnels through the proxy, with CONNECT (RFC 9110, section 9.3.6). The proxy never gets a name, because it would resolve the
+ * name again, to any address. While it has no connection to an address, the next ones of the target are tried too. Failures
+ * have the code that classifies the attempt: `PROXY_FAILED` if the proxy is at fault, and the code of the network if it answers
+ * 5xx or not at all, because it may only pass on that the endpoint is away.
  */
-export function createTunnels({ proxy, guard, lookup, timeoutMs, log }: TunnelOptions): OpenSocket {
-  const warnedAtMs = new Map<string, number>()
+export function createTunnels({ proxy, timeoutMs, log }: TunnelOptions): Way {
+  const warned = new LRUCache<string, true>({ max: 100, ttl: WARN_EVERY_MS })
 
-  function warn(problem: string, address: string, error: unknown): void {
-    const nowMs = performance.now()
-    if (nowMs < (warnedAtMs.get(problem) ?? -Infinity) + WARN_EVERY_MS) return
-    warnedAtMs.set(problem, nowMs)
+  function warn(problem: string, address: string, error?: unknown): void {
+    if (warned.has(problem)) return
+    warned.set(problem, true)
     log.warn('no connection through the egress proxy', {
       proxy: `${proxy.host}:${proxy.port}`,
       address,
@@ -44,29 +40,66 @@ export function createTunnels({ proxy, guard, lookup, timeoutMs, log }: TunnelOp
     })
   }
 
-  return createDial({
-    lookup,
-    timeoutMs,
-    guard,
-    way: {
-      open: (address, port, ended) => {
-        const authority = addressText(address, port)
-        const cancel = connectThrough(proxy, authority, timeoutMs / 2, (error, socket) => {
-          if (error instanceof NoTunnel) warn(error.message, authority, error.cause)
-          ended(error, socket)
-        })
-        return (isLate) => {
-          if (isLate) warn('it did not answer in time', authority, undefined)
-          cancel()
-        }
-      },
-      // Not a refusal by the proxy: it may allow another address.
-      isFinal: (error) => !(error instanceof NoTunnel),
-      explain: ({ message }) => message.replace(/^it/, 'the proxy'),
-      unanswered: 'no answer through the proxy',
+  return {
+    open: (address, port, ended) => {
+      const authority = addressText(address, port)
+      const request = askForTunnel(proxy, authority)
+      const acceptance = startDeadline(timeoutMs / 2, () => {
+        request.destroy(new NoTunnel('it accepted no connection in time', PROXY_FAILED))
+      })
+      function fail(error: Error): void {
+        acceptance.stop()
+        if (error instanceof NoTunnel) warn(error.message, authority, error.cause)
+        ended(error)
+      }
+      request.once('socket', (socket) => {
+        socket.once(proxy.isTls ? 'secureConnect' : 'connect', () => acceptance.stop())
+      })
+      request.once('connect', ({ statusCode = 0 }, socket: Socket, head) => {
+        const isOpen = statusCode >= 200 && statusCode <= 299
+        if (isOpen && head.length === 0) return ended(null, socket)
+        socket.destroy()
+        // Undici would drop the connection and open the next one for the same request, without end.
+        const early = 'the endpoint sent something before the request, or before TLS'
+        fail(isOpen ? explainedError('HPE_SPOKE_FIRST', early) : refusal(statusCode))
+      })
+      request.on('error', (cause) => {
+        const error = namingShortage(cause)
+        const isClassified = error instanceof NoTunnel || isOurShortage(error)
+        fail(isClassified ? error : new NoTunnel('it cannot be reached', PROXY_FAILED, { cause: error }))
+      })
+      request.end()
+      return (isLate) => {
+        acceptance.stop()
+        if (isLate) warn('it did not answer in time', authority)
+        // Its end is then no failure of the proxy.
+        request.removeAllListeners('error').on('error', () => {})
+        request.destroy()
+      }
+    },
+    // Not a refusal by the proxy: it may allow another address.
+    isFinal: (error) => !(error instanceof NoTunnel),
+    explain: ({ message }) => message.replace(/^it/, 'the proxy'),
+    unanswered: 'no answer through the proxy',
+  }
+}
+
+/** @param authority address and port of the endpoint */
+const askForTunnel = ({ isTls, host, port, authorization }: EgressProxy, authority: string): ClientRequest =>
+  (isTls ? tlsRequest : plainRequest)({
+    host,
+    port,
+    // Node.js would take it from `Host`, which is the endpoint's.
+    servername: isIP(host) === 0 ? host : '',
+    agent: false,
+    method: 'CONNECT',
+    path: authority,
+    headers: {
+      host: authority,
+      connection: 'keep-alive',
+      ...(authorization !== undefined && { 'proxy-authorization': authorization }),
     },
   })
-}
 
 class NoTunnel extends Error {
   override readonly name = 'NoTunnel'
@@ -81,64 +114,6 @@ class NoTunnel extends Error {
 function refusal(status: number): NoTunnel {
   if (status < 500) return new NoTunnel(`it answered ${status}`, PROXY_FAILED)
   return new NoTunnel(`it answered ${status}`, status === 504 ? 'ETIMEDOUT' : 'EHOSTUNREACH')
-}
-
-/**
- * @param authority address and port of the endpoint
- * @param acceptMs how long the proxy may take to accept the connection
- * @returns what ends it, after which `ended` is not called
- */
-function connectThrough(
-  { isTls, host, port, authorization }: EgressProxy,
-  authority: string,
-  acceptMs: number,
-  ended: (error: Error | null, socket?: Socket) => void,
-): () => void {
-  const request = (isTls ? tlsRequest : plainRequest)({
-    host,
-    port,
-    // Node.js would take it from `Host`, which is the endpoint's.
-    servername: isIP(host) === 0 ? host : '',
-    agent: false,
-    method: 'CONNECT',
-    path: authority,
-    headers: {
-      host: authority,
-      connection: 'keep-alive',
-      ...(authorization !== undefined && { 'proxy-authorization': authorization }),
-    },
-  })
-  let isAccepted = false
-  let isOver = false
-  const acceptance = startDeadline(acceptMs, () => {
-    if (!isAccepted) request.destroy(new NoTunnel('it accepted no connection in time', PROXY_FAILED))
-  })
-  function end(report?: () => void): void {
-    acceptance.stop()
-    if (!isOver) report?.()
-    isOver = true
-  }
-  request.once('socket', (socket) => {
-    socket.once(isTls ? 'secureConnect' : 'connect', () => (isAccepted = true))
-  })
-  request.once('connect', ({ statusCode = 0 }, socket: Socket, head) => {
-    const isOpen = statusCode >= 200 && statusCode <= 299
-    if (isOpen && head.length === 0 && !isOver) return end(() => ended(null, socket))
-    socket.destroy()
-    // Undici would drop the connection and open the next one for the same request, without end.
-    const early = explainedError('HPE_SPOKE_FIRST', 'the endpoint sent something before the request, or before TLS')
-    end(() => ended(isOpen ? early : refusal(statusCode)))
-  })
-  request.on('error', (cause) => {
-    const error = namingShortage(cause)
-    const isClassified = error instanceof NoTunnel || isOurShortage(error)
-    end(() => ended(isClassified ? error : new NoTunnel('it cannot be reached', PROXY_FAILED, { cause: error })))
-  })
-  request.end()
-  return () => {
-    end()
-    request.destroy()
-  }
 }
 
 /**

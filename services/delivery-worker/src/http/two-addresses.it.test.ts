@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import { type AddressInfo, createServer, type LookupFunction } from 'node:net'
+import { type AddressInfo, createServer, Socket } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Outcome } from '@switchhook/contracts'
 import { createAddressGuard } from '@switchhook/egress'
 import { answerWithin } from '@switchhook/runtime'
@@ -13,11 +14,7 @@ let late: LateListener
 let client: TestPostClient
 let addresses: string[]
 
-const lookup: LookupFunction = (_hostname, options, callback) => {
-  const all = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
-  if (options.all === true) callback(null, all)
-  else callback(null, all[0]?.address ?? '', 4)
-}
+const lookup = async (): Promise<string[]> => addresses
 
 const aClient = (timeoutMs: number): TestPostClient => aPostClient({ timeoutMs, maxSockets: 10, guard, lookup })
 const post = (port: number): Promise<Outcome> => client.post(aDelivery({ url: `http://two.example:${port}/` }), 1)
@@ -30,6 +27,20 @@ beforeEach(async () => {
 afterEach(async () => {
   await client.close()
   await late.close()
+})
+
+test('only the allowed addresses of a name are connected to', async () => {
+  const receiver: Receiver = await startReceiver()
+  const connect = jest.spyOn(Socket.prototype, 'connect')
+  addresses = ['10.0.0.1', '127.0.0.1', '192.168.0.1']
+  await expect(post(receiver.port)).resolves.toEqual(delivered)
+  addresses = ['10.0.0.1', '192.168.0.1']
+  const url = `http://blocked.example:${receiver.port}/`
+  await expect(client.post(aDelivery({ url }), 1)).resolves.toEqual({ kind: 'unreachable', reason: 'blocked' })
+  const connected = connect.mock.calls.flat(2).map((given) => (given as { readonly host?: string } | null)?.host)
+  connect.mockRestore()
+  expect(connected.filter((host) => host !== undefined)).toEqual(['127.0.0.1'])
+  await receiver.close()
 })
 
 /** A port at which another address listens, too, would be found only by chance: nothing listens at these. */
@@ -81,9 +92,9 @@ test('an attempt says why it has no connection, also after another one to the en
   await client.close()
   const receiver: Receiver = await startReceiver()
   let lookUps = 0
-  const first: LookupFunction = (_hostname, _options, callback) => {
+  const first = (): Promise<string[]> => {
     lookUps += 1
-    if (lookUps === 1) setTimeout(() => callback(null, [{ address: '127.0.0.1', family: 4 }]), 100)
+    return lookUps === 1 ? wait(100, ['127.0.0.1']) : new Promise(() => {})
   }
   client = aPostClient({ timeoutMs: 700, maxSockets: 10, guard, lookup: first })
   const outcomes = await Promise.all([post(receiver.port), post(receiver.port)])

@@ -13,7 +13,7 @@ import {
   retryAfterMsOf,
 } from '../policy/classify.ts'
 import { classifyBroken, SENT_BY_PARSERS, StrayAnswer } from './classify-broken.ts'
-import type { Connections } from './connections.ts'
+import type { Connections, Use } from './connections.ts'
 import type { LeaseExpired, PostTerms, Unfinished } from './post-under-lease.ts'
 
 /**
@@ -22,13 +22,6 @@ import type { LeaseExpired, PostTerms, Unfinished } from './post-under-lease.ts'
  */
 const MAX_ANSWER_BYTES = 4_096
 const MAX_ANSWER_MS = 1_000
-
-interface EndpointAnswer {
-  readonly status: number
-  /** See `retryAfterMsOf`. */
-  readonly retryAfterMs?: number | undefined
-  readonly detail?: string | undefined
-}
 
 /**
  * `waiting`: for the status line. `body`: the outcome waits for the excerpt, if there is one; otherwise it is known, and the rest
@@ -46,12 +39,13 @@ type Exchange =
   | { readonly kind: 'ended' }
 
 interface Excerpt {
-  readonly answer: EndpointAnswer
+  /** What the attempt comes to without it. */
+  readonly outcome: Outcome & { readonly kind: 'answered' }
   readonly chunks: Buffer[]
 }
 
-/** The result of a request, as the adapter resolves with it. An `Error` is not classified yet: it may be our own failure. */
-export type Sent = Outcome | Unfinished | Error
+/** An `Error` is not classified yet: it may be our own failure. */
+type Sent = Outcome | Unfinished | Error
 
 /** The CommonJS build, because it is one file: the other one takes a tenth of a worker's start to load. */
 const { Axios, AxiosHeaders } = createRequire(import.meta.url)('axios') as typeof axios
@@ -63,14 +57,15 @@ const NO_HEADERS = new AxiosHeaders()
 
 /**
  * An axios adapter over undici, which takes a third of the time of Node's own client (docs/performance.md). It sends one
- * complete request, which axios would copy, headers and all. Its `data` is a `Sent`: at the status line of a 2xx, whose body
- * is dropped, and after the excerpt of any other answer. Errors are data too, because axios extends the stack trace of each
- * rejection.
+ * complete request, which axios would copy, headers and all. Its `data` is the result: at the status line of a 2xx, whose body
+ * is dropped, and after the excerpt of any other answer. So is a failure of the endpoint, because axios extends the stack trace
+ * of each rejection.
  */
 export const undiciAdapter =
   (connections: Connections, request: Dispatcher.DispatchOptions, terms: PostTerms): axios.AxiosAdapter =>
   async (config) => {
-    const data = await new Promise<Sent>((ended) => send(connections, request, terms, ended))
+    const sent = await new Promise<Sent>((ended) => send(connections, request, terms, ended))
+    const data = 'kind' in sent ? sent : classifyError(sent)
     // axios does not use the status; `data` has it.
     return { status: 0, statusText: '', headers: NO_HEADERS, config, data }
   }
@@ -85,25 +80,25 @@ function send(
   { deadline, trustedUntilMs, replayOf, hidden }: PostTerms,
   ended: (sent: Sent) => void,
 ): void {
-  const { kept, fresh } = connections
   const origin = String(request.origin)
   let exchange: Exchange = { kind: 'connecting' }
+  /** Undefined: the request has not been written. */
+  let use: Use | undefined
 
   function end(sent: Sent): void {
     exchange = { kind: 'ended' }
     ended(sent)
   }
 
-  function endExcerpt(excerpt: Excerpt | undefined, isComplete: boolean): void {
-    if (excerpt === undefined) return
-    ended(outcomeOf(excerpt.answer, answerExcerpt(Buffer.concat(excerpt.chunks), isComplete, hidden)))
-  }
-
   function endBody(isComplete: boolean): void {
     if (exchange.kind !== 'body') return
-    exchange.bodyDeadline.stop()
-    endExcerpt(exchange.excerpt, isComplete)
+    const { excerpt, bytes, bodyDeadline } = exchange
     exchange = { kind: 'ended' }
+    bodyDeadline.stop()
+    if (excerpt === undefined) return
+    const isWhole = isComplete && bytes <= EXCERPT_SOURCE_BYTES
+    const answer = answerExcerpt(Buffer.concat(excerpt.chunks), isWhole, hidden)
+    ended(answer === undefined ? excerpt.outcome : { ...excerpt.outcome, answer })
   }
 
   const handler: Dispatcher.DispatchHandler = {
@@ -115,41 +110,39 @@ function send(
       // The deadline passed while the connection was being made.
       if (exchange.kind !== 'connecting') controller.abort(deadlinePassed())
       else if (!isLeaseValid(trustedUntilMs, performance.now())) throw LEASE_ENDED
-      else exchange = { kind: 'waiting', controller }
+      else {
+        exchange = { kind: 'waiting', controller }
+        connections.whenWritten((connection) => (use = connection))
+      }
     },
     onResponseStart(controller, status, headers) {
       // An interim answer (RFC 9110, section 15.2) is not the answer.
       if (status < 200 || exchange.kind !== 'waiting') return
-      const mayBeStray = SENT_BY_PARSERS.has(status) && replayOf === undefined && connections.isReused()
+      const mayBeStray = SENT_BY_PARSERS.has(status) && replayOf === undefined && use?.isReused === true
       if (mayBeStray && textOf(headers.connection).includes('close')) {
         controller.abort(new StrayAnswer(`${status} to a request that it did not understand`))
         return
       }
       // Before the exchange changes: an error then fails the attempt. Afterwards it would leave the attempt without an end.
-      const redirect = REDIRECTS.has(status) && redirectText(headers.location, `${origin}${request.path}`, hidden)
-      const answer = {
-        status,
-        retryAfterMs: retryAfterMsOf(status, headers, Date.now()),
-        detail: replayOf?.detail ?? (redirect || undefined),
-      }
+      const redirect = REDIRECTS.has(status)
+        ? redirectText(headers.location, `${origin}${request.path}`, hidden)
+        : undefined
+      const outcome = outcomeOf(status, replayOf?.detail ?? redirect, retryAfterMsOf(status, headers, Date.now()))
       // The request asked for an uncompressed answer; a compressed one gets no excerpt.
-      const hasExcerpt = status >= 300 && textOf(headers['content-encoding'] ?? 'identity') === 'identity'
+      const isPlain = textOf(headers['content-encoding'] ?? 'identity') === 'identity'
       const cut = (): void => controller.abort(tooLong())
-      const excerpt = hasExcerpt ? { answer, chunks: [] } : undefined
+      const excerpt = outcome.kind === 'answered' && isPlain ? { outcome, chunks: [] } : undefined
       exchange = { kind: 'body', excerpt, bytes: 0, bodyDeadline: startDeadline(MAX_ANSWER_MS, cut) }
-      if (hasExcerpt) deadline.whenPassed(cut)
-      else ended(outcomeOf(answer))
+      if (excerpt === undefined) ended(outcome)
+      else deadline.whenPassed(cut)
     },
     onResponseData(controller, chunk) {
       if (exchange.kind !== 'body') return
-      const { excerpt, bytes: before } = exchange
-      const bytes = before + chunk.length
-      const isFull = bytes > EXCERPT_SOURCE_BYTES
+      const left = Math.max(0, EXCERPT_SOURCE_BYTES - exchange.bytes)
       // A copy, because the chunk may be a slice of a much larger buffer and would keep all of it in memory.
-      excerpt?.chunks.push(Buffer.from(chunk.subarray(0, EXCERPT_SOURCE_BYTES - before)))
-      exchange = { ...exchange, bytes, excerpt: isFull ? undefined : excerpt }
-      if (isFull) endExcerpt(excerpt, false)
-      if (bytes > MAX_ANSWER_BYTES) controller.abort(tooLong())
+      exchange.excerpt?.chunks.push(Buffer.from(chunk.subarray(0, left)))
+      exchange = { ...exchange, bytes: exchange.bytes + chunk.length }
+      if (exchange.bytes > MAX_ANSWER_BYTES) controller.abort(tooLong())
     },
     onResponseEnd() {
       endBody(true)
@@ -158,8 +151,8 @@ function send(
       // An error after the status line does not change the outcome.
       if (exchange.kind !== 'connecting' && exchange.kind !== 'waiting') return endBody(false)
       if (error === LEASE_ENDED) return end(LEASE_EXPIRED)
-      const failed = classifyBroken(error, connections.useOf(error))
-      if (failed.repeat === 'stray') connections.rememberStray(origin)
+      const failed = classifyBroken(error, use)
+      if (failed.repeat === 'stray') connections.strays.set(origin, true)
       if (failed.repeat === undefined || replayOf !== undefined) return end(failed.sent)
       const detail = failed.repeat === 'stray' && {
         detail: `repeated on a new connection; a kept one had no answer to this request: ${error.message}`,
@@ -177,17 +170,16 @@ function send(
       controller.abort(late)
     }
   })
-  ;(replayOf !== undefined || connections.sendsStrays(origin) ? fresh : kept).dispatch(request, handler)
+  const agent = replayOf !== undefined || connections.strays.has(origin) ? connections.fresh : connections.kept
+  agent.dispatch(request, handler)
 }
 
-/** @param excerpt of the part of the body that arrived in time */
-function outcomeOf({ status, retryAfterMs, detail }: EndpointAnswer, excerpt?: string): Outcome {
+function outcomeOf(status: number, detail: string | undefined, retryAfterMs: number | undefined): Outcome {
   const classified = classifyStatus(status)
-  const outcome = detail === undefined ? classified : { ...classified, detail }
-  if (outcome.kind !== 'answered') return outcome
+  if (detail === undefined && retryAfterMs === undefined) return classified
   return {
-    ...outcome,
-    ...(excerpt !== undefined && { answer: excerpt }),
+    ...classified,
+    ...(detail !== undefined && { detail }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   }
 }

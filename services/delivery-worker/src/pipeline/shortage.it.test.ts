@@ -1,4 +1,3 @@
-import type { LookupFunction } from 'node:net'
 import { parseDelivery } from '@switchhook/contracts'
 import { createAddressGuard } from '@switchhook/egress'
 import { Queue } from '@switchhook/messaging'
@@ -18,9 +17,9 @@ useWorkerSurroundings((started) => (surroundings = started))
 
 test('a worker that is out of sockets for a moment keeps its message, and neither attempt nor return is counted', async () => {
   let shortages = 1
-  const lookup: LookupFunction = (_hostname, _options, callback) => {
-    if (shortages-- > 0) callback(Object.assign(new Error('no socket'), { code: 'EMFILE' }), '')
-    else callback(null, [{ address: '127.0.0.1', family: 4 }])
+  const lookup = async (): Promise<string[]> => {
+    if (shortages-- > 0) throw Object.assign(new Error('no socket'), { code: 'EMFILE' })
+    return ['127.0.0.1']
   }
   const guard = createAddressGuard(['127.0.0.0/8'])
   const client = createPostClient({ timeoutMs: TIMEOUT_MS, maxSockets: 1, guard, lookup })
