@@ -25,7 +25,7 @@ afterEach(async () => {
   await server.close()
 })
 
-function open(setUp: (session: Session, generation: number) => Promise<void>): Promise<Link> {
+function open(setUp: (session: Session, generation: number) => Promise<void>): Link {
   let generation = 0
   return openLink({
     url: proxy.url,
@@ -45,7 +45,7 @@ const sessionOf = (opened: Link): Promise<Session> =>
 
 test('a connection that is lost unnoticed during its set-up is replaced', async () => {
   const generations: number[] = []
-  link = await open(async ({ model }, generation) => {
+  link = open(async ({ model }, generation) => {
     generations.push(generation)
     if (generation > 1) return
     const closed = new Promise<void>((resolve) => {
@@ -60,7 +60,7 @@ test('a connection that is lost unnoticed during its set-up is replaced', async 
 })
 
 test('a channel that fails unnoticed during the set-up costs the connection', async () => {
-  link = await open(async ({ model, fail }, generation) => {
+  link = open(async ({ model, fail }, generation) => {
     const [doomed, other] = [await model.createChannel(), await model.createChannel()]
     doomed.on('error', fail)
     if (generation === 1) await doomed.checkQueue('no such queue').catch(() => {})
@@ -74,7 +74,7 @@ test('a channel that fails unnoticed during the set-up costs the connection', as
 
 test('a failed set-up is repeated', async () => {
   const generations: number[] = []
-  link = await open(async (_session, generation) => {
+  link = open(async (_session, generation) => {
     generations.push(generation)
     if (generation < 3) throw new Error('not yet')
   })
@@ -84,7 +84,7 @@ test('a failed set-up is repeated', async () => {
 })
 
 test('failing a connection several times opens one new connection', async () => {
-  link = await open(() => Promise.resolve())
+  link = open(() => Promise.resolve())
   const session = await sessionOf(link)
   for (let n = 0; n < 5; n++) session.fail(new Error('unusable'))
   await eventually(() => expect(link?.session()).toBeUndefined())
@@ -93,7 +93,7 @@ test('failing a connection several times opens one new connection', async () => 
 })
 
 test('closing a link ends although the server does not answer', async () => {
-  link = await open(() => Promise.resolve())
+  link = open(() => Promise.resolve())
   await sessionOf(link)
   proxy.freeze()
   await link.close()
@@ -101,7 +101,7 @@ test('closing a link ends although the server does not answer', async () => {
 })
 
 test('a connection that is lost while it is given up is replaced', async () => {
-  link = await open(() => Promise.resolve())
+  link = open(() => Promise.resolve())
   const session = await sessionOf(link)
   proxy.freeze()
   session.fail(new Error('unusable'))
@@ -116,7 +116,7 @@ describe('RabbitMQ that refuses a connection', () => {
   /** What is logged about the first connection that is refused. */
   async function refusalOf(url: string, setUp: (session: Session) => Promise<void> = async () => {}) {
     const log = recordingLog()
-    link = await openLink({ url, name: 'test', log, changed: () => {}, setUp })
+    link = openLink({ url, name: 'test', log, changed: () => {}, setUp })
     const line = await eventually(() => {
       const found = log.lines.find(({ level }) => level === 'error')
       if (found === undefined) throw new Error('nothing is refused yet')
@@ -204,7 +204,7 @@ describe('RabbitMQ that refuses a connection', () => {
 })
 
 test('what a channel publishes is written in the same tick, and the frames of a closed channel cost no other its own', async () => {
-  link = await open(() => Promise.resolve())
+  link = open(() => Promise.resolve())
   const { model } = await sessionOf(link)
   const { stream } = model.connection as unknown as { readonly stream: Socket }
   const [channel, other] = [await model.createConfirmChannel(), await model.createChannel()]

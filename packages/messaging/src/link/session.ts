@@ -13,49 +13,53 @@ export interface Session {
   readonly fail: (error: Error) => void
 }
 
-export const CONNECT_TIMEOUT_MS = 10_000
+const CONNECT_TIMEOUT_MS = 10_000
 const CLOSE_WITHIN_MS = 3_000
-
-/** Named, so that NODE_TLS_REJECT_UNAUTHORIZED=0 does not turn the check off. */
-export const verifiedBy = (ca: string | undefined) => ({ rejectUnauthorized: true, ...(ca !== undefined && { ca }) })
-
-/** A connection that does not reconnect. Tries each url once, for `timeoutMs` each. @throws Unavailable */
-export async function connectToAny(
-  { url: urls, ca }: BrokerAddress,
-  name: string,
-  timeoutMs = CONNECT_TIMEOUT_MS,
-): Promise<ChannelModel> {
-  let cause: unknown
-  for (const url of [urls].flat()) {
-    try {
-      const model = await connect(toConnectOptions(url), {
-        timeout: timeoutMs,
-        noDelay: true,
-        clientProperties: { connection_name: name },
-        ...verifiedBy(ca),
-      })
-      model.on('error', () => {}) // The pending calls reject.
-      const problem = frameProblem(model)
-      if (problem === undefined) return model
-      cause = problem
-      await closeInTime(model).catch(() => {})
-    } catch (error) {
-      cause = error
-    }
-  }
-  throw new Unavailable('rabbitmq', 'RabbitMQ cannot be reached', { cause })
-}
 
 /** RabbitMQ, or `frameMax` in the URL, limits frames to less than the headers of some messages need. */
 export class FramesTooSmall extends Error {
   override readonly name = 'FramesTooSmall'
 }
 
-/** Undefined: any message of ours fits. A message whose headers do not would cost the connection, again at each retry. */
-export function frameProblem({ connection }: ChannelModel): FramesTooSmall | undefined {
-  const { frameMax } = connection as unknown as { readonly frameMax: number }
-  if (frameMax >= MIN_FRAME_BYTES) return undefined
-  return new FramesTooSmall(`frame_max is ${frameMax}; at least ${MIN_FRAME_BYTES} bytes are needed`)
+/** A connection that does not reconnect. @throws Error */
+export async function connectTo(
+  url: string,
+  name: string,
+  ca: string | undefined,
+  timeoutMs = CONNECT_TIMEOUT_MS,
+): Promise<ChannelModel> {
+  const model = await connect(toConnectOptions(url), {
+    timeout: timeoutMs,
+    noDelay: true,
+    keepAlive: true,
+    clientProperties: { connection_name: name },
+    // Named, so that NODE_TLS_REJECT_UNAUTHORIZED=0 does not turn the check off.
+    rejectUnauthorized: true,
+    ...(ca !== undefined && { ca }),
+  })
+  model.on('error', () => {}) // The pending calls reject.
+  const { frameMax } = model.connection as unknown as { readonly frameMax: number }
+  // A message whose headers do not fit would cost the connection, again at each retry.
+  if (frameMax >= MIN_FRAME_BYTES) return model
+  await closeInTime(model).catch(() => {})
+  throw new FramesTooSmall(`frame_max is ${frameMax}; at least ${MIN_FRAME_BYTES} bytes are needed`)
+}
+
+/** Tries each url once, for `timeoutMs` each. @throws Unavailable */
+export async function connectToAny(
+  { url: urls, ca }: BrokerAddress,
+  name: string,
+  timeoutMs?: number,
+): Promise<ChannelModel> {
+  let cause: unknown
+  for (const url of [urls].flat()) {
+    try {
+      return await connectTo(url, name, ca, timeoutMs)
+    } catch (error) {
+      cause = error
+    }
+  }
+  throw new Unavailable('rabbitmq', 'RabbitMQ cannot be reached', { cause })
 }
 
 /** Closes a connection or a channel. @throws Error if the broker does not confirm it in time */

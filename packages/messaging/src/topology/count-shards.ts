@@ -18,7 +18,7 @@ export async function countShards({
 }): Promise<number> {
   let shards = configured
   const up = Promise.withResolvers<void>()
-  const link = await openLink({
+  const link = openLink({
     ...options,
     changed: up.resolve,
     setUp: async ({ model }) => {
