@@ -16,37 +16,12 @@ interface Done {
 }
 
 /**
- * Which acknowledgements are sent: `upTo` in one for all messages up to it, `single` in one each, `delayed` not now. Pure.
- * @param ended in the order of their ends
- * @param oldestInFlight a delivery tag
- * @param delayedSinceMs those that ended later can be delayed, by `performance.now()`
- * @param maxDelayed the oldest further ones are sent
- */
-function planAcks(ended: readonly Done[], oldestInFlight: number, delayedSinceMs: number, maxDelayed: number) {
-  let upTo: Message | undefined
-  const later: Done[] = []
-  for (const each of ended) {
-    const { deliveryTag } = each.message.fields
-    if (deliveryTag > oldestInFlight) later.push(each)
-    else if (upTo === undefined || deliveryTag > upTo.fields.deliveryTag) upTo = each.message
-  }
-  const firstDelayed = later.findIndex(
-    ({ doneAtMs }, at) => doneAtMs > delayedSinceMs && later.length - at <= maxDelayed,
-  )
-  const single = firstDelayed === -1 ? later : later.slice(0, firstDelayed)
-  return { upTo, single, delayed: later.slice(single.length) }
-}
-
-export type AckBatch = ReturnType<typeof createAckBatch>
-
-/**
  * Batches the acknowledgements of one channel into as few as possible: one `multiple` ack covers every message up to the
- * oldest that is still in flight. A quorum queue writes each ack into its log and accepts 32 at a time from a channel.
- * Further ones wait in the channel and are lost when it closes (rabbit_fifo_client). The broker redelivers a message whose
- * ack is lost. Every message of the channel must be registered with `taken`, or a `multiple` ack would cover it too early.
+ * oldest that is still in flight (docs/performance.md#acknowledgements-are-batched says why). Every message of the channel
+ * must be registered with `taken`, or a `multiple` ack would cover it too early.
  * @param prefetch of the channel. Many acks do not wait for the next shared wake-up (`RARE_WAKE_MS`): an eighth of it, or half of what
  *   messages in flight leave of it
- * @param delayMs how long an ack waits for those of earlier messages, which may take long
+ * @param delayMs how long an ack waits for those of earlier messages, which may take long: until the next shared wake-up after it
  */
 export function createAckBatch(channel: Channel, prefetch: number, delayMs: number) {
   /** Delivery tags of the messages in flight. They arrive in ascending order, so the first one is the lowest. */
@@ -58,29 +33,44 @@ export function createAckBatch(channel: Channel, prefetch: number, delayMs: numb
   let isWaiting = false
   let isClosed = false
   let gathering: NodeJS.Timeout | undefined
-  let delaying: NodeJS.Timeout | undefined
 
+  /** @param waitMs acks that are younger wait for those of earlier messages, as far as `MAX_DELAYED` allows */
   function send(waitMs: number): void {
     clearTimeout(gathering)
-    clearTimeout(delaying)
     gathering = undefined
     gathered = 0
     const [oldestInFlight = Infinity] = inFlight
-    const nowMs = performance.now()
-    const plan = planAcks(ended, oldestInFlight, nowMs - waitMs, prefetch * MAX_DELAYED)
-    ended = plan.delayed
-    const [first] = ended
-    // oxlint-disable-next-line no-restricted-globals -- gathers acknowledgements: no answer is awaited
-    if (first !== undefined) delaying = setTimeout(() => send(waitMs), first.doneAtMs + waitMs - nowMs)
+    let upTo: Message | undefined
+    const later: Done[] = []
+    for (const each of ended) {
+      const { deliveryTag } = each.message.fields
+      if (deliveryTag > oldestInFlight) later.push(each)
+      else if (upTo === undefined || deliveryTag > upTo.fields.deliveryTag) upTo = each.message
+    }
+    const delayedSinceMs = performance.now() - waitMs
+    const overdue = later.filter(({ doneAtMs }) => doneAtMs <= delayedSinceMs).length
+    const single = later.splice(0, Math.max(overdue, Math.ceil(later.length - prefetch * MAX_DELAYED)))
+    ended = later
+    if (ended.length > 0) sendAtWake()
     answer(() => {
-      if (plan.upTo !== undefined) channel.ack(plan.upTo, true)
-      for (const { message } of plan.single) channel.ack(message)
+      if (upTo !== undefined) channel.ack(upTo, true)
+      for (const { message } of single) channel.ack(message)
     })
+  }
+
+  function sendAtWake(): void {
+    if (isWaiting) return
+    isWaiting = true
+    atSharedWake(() => {
+      isWaiting = false
+      if (ended.length > 0) send(delayMs)
+    }, RARE_WAKE_MS)
   }
 
   return {
     /** Must be called for each message before `done` or `returned`. */
     taken: ({ fields }: Message): void => void inFlight.add(fields.deliveryTag),
+    inFlight: (): number => inFlight.size,
     done(message: Message): void {
       if (isClosed) return
       inFlight.delete(message.fields.deliveryTag)
@@ -89,20 +79,14 @@ export function createAckBatch(channel: Channel, prefetch: number, delayMs: numb
       const many = Math.min(prefetch * MANY, (prefetch - inFlight.size) / 2)
       // oxlint-disable-next-line no-restricted-globals -- gathers acknowledgements: no answer is awaited
       if (gathered >= many) gathering ??= setTimeout(() => send(delayMs), GATHER_MANY_MS)
-      else if (!isWaiting) {
-        isWaiting = true
-        atSharedWake(() => {
-          isWaiting = false
-          if (gathered > 0) send(delayMs)
-        }, RARE_WAKE_MS)
-      }
+      else sendAtWake()
     },
     /** Gives the message back with `nack`, unless the batch is closed: then the broker redelivers the message anyway. */
     returned({ fields }: Message, nack: () => void): void {
       inFlight.delete(fields.deliveryTag)
       if (!isClosed) answer(nack)
     },
-    /** Sends all acks and clears the timers, so that no ack follows: it would cover the messages that are not nacked any more. */
+    /** Sends all acks and clears the timer, so that no ack follows: it would cover the messages that are not nacked any more. */
     close(): void {
       isClosed = true
       send(0)

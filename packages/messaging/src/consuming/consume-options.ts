@@ -54,7 +54,7 @@ export const TIMING = {
   bugDelayMs: 1_000,
   /**
    * The time limit of the broker's answer to a consume, cancel or check. A channel is given up after a cancel that is not
-   * answered, or when the watch misses its consumer.
+   * answered, or when the checks miss its consumer.
    */
   answerMs: 10_000,
   /** How long the set-up of a connection waits for its consumers. The others continue to attach after it. */
@@ -64,7 +64,7 @@ export const TIMING = {
    * exists again by then, it moves them to the new queue without a notice, and there they receive nothing.
    */
   redeclareAfterMs: 2_000,
-  /** How often each consumer is checked (consumer-watch.ts). */
+  /** How often the broker is asked for each consumer. */
   checkMs: 15_000,
 }
 

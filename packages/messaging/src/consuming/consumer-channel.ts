@@ -1,20 +1,20 @@
 import { answerWithin, NotAnswered } from '@switchhook/runtime'
 import type { Channel, ConsumeMessage } from 'amqplib'
 import { closeInTime, type Session, toError } from '../link/session.ts'
-import { type AckBatch, createAckBatch } from './ack-batch.ts'
-import type { ConsumeOptions } from './consume-options.ts'
+import { createAckBatch } from './ack-batch.ts'
+import type { ConsumeOptions, ConsumerDeps, ConsumerTiming } from './consume-options.ts'
 
 export interface ConsumerChannelOptions
-  extends Required<Pick<ConsumeOptions<unknown>, 'queue' | 'concurrency' | 'ackDelayMs'>> {
-  /** After this long without an answer, this channel is given up. */
-  readonly answerMs: number
-  /** How long after a cancel by the broker the session fails. The next connection declares the queue. */
-  readonly redeclareAfterMs: number
+  extends Pick<ConsumeOptions<unknown>, 'queue' | 'concurrency' | 'ackDelayMs'>,
+    Pick<ConsumerDeps, 'name'>,
+    Pick<ConsumerTiming, 'answerMs' | 'redeclareAfterMs'> {
   readonly take: (message: ConsumeMessage, from: ConsumerChannel) => void
-  readonly closed: (channel: ConsumerChannel) => void
   /** The broker did not answer the cancel, so it may send further messages on this channel. */
   readonly unanswered: () => void
 }
+
+/** What happens to a message after handling. `return`: back to the queue. `failed`: back, counted as a failure. */
+export type Disposition = 'done' | 'return' | 'failed'
 
 /** A queue and its consumer at one moment, as seen by the broker and by this channel. */
 export interface Sighting {
@@ -26,159 +26,165 @@ export interface Sighting {
   readonly hasRoom: boolean
 }
 
+/** Consecutive checks that must miss the consumer: a single one may fall into a leader election of the queue. */
+const MISSES_TO_REPORT = 2
+
 /** How long the broker may take to close a channel that was given up, as a multiple of `answerMs`. */
 const ANSWERS_TO_ABANDON = 3
 
+export type ConsumerChannel = Awaited<ReturnType<typeof openConsumerChannel>>
+
+/** @throws Error if RabbitMQ opens no channel in time */
+export async function openConsumerChannel(session: Session, options: ConsumerChannelOptions) {
+  const { queue, concurrency, answerMs } = options
+  const opening = session.model.createChannel().then(async (channel) => {
+    const opened = createConsumerChannel(session, channel, options)
+    await channel.prefetch(concurrency)
+    return opened
+  })
+  return await answerWithin(answerMs, opening, `RabbitMQ opened no channel for ${queue}`)
+}
+
 /**
- * One queue's consumer on one channel of one connection. The consumer tag and the acknowledgements belong to the
+ * One queue's consumer on one channel of one connection. The consumer tags and the acknowledgements belong to the
  * channel, never to the next one. If the broker refuses a request or closes the channel, the session fails and the link
  * reconnects: the next connection declares the topology again. A queue that does not answer costs only this channel.
  */
-export class ConsumerChannel {
-  readonly session: Session
-  readonly #channel: Channel
-  readonly #options: ConsumerChannelOptions
-  readonly #acks: AckBatch
-  #tag: string | undefined
-  #isConsuming = false
-  #isRetired = false
-  #inFlight = 0
-  #taken = 0
+function createConsumerChannel(session: Session, channel: Channel, options: ConsumerChannelOptions) {
+  const { queue, concurrency, ackDelayMs = 0, name, answerMs, redeclareAfterMs, take, unanswered } = options
+  const acks = createAckBatch(channel, concurrency, ackDelayMs)
+  let tag: string | undefined
+  let tags = 0
+  let isConfirmed = false
+  let isRetired = false
+  let taken = 0
+  let seen: Sighting | undefined
+  let misses = 0
 
-  static async open(session: Session, options: ConsumerChannelOptions): Promise<ConsumerChannel> {
-    const opening = session.model.createChannel().then(async (channel) => {
-      const opened = new ConsumerChannel(session, channel, options)
-      await channel.prefetch(options.concurrency)
-      return opened
-    })
-    return await answerWithin(options.answerMs, opening, `RabbitMQ opened no channel for ${options.queue}`)
+  channel.on('error', session.fail)
+  channel.on('close', () => {
+    if (isRetired) return
+    session.fail(new Error(`the channel that consumes ${queue} was closed`))
+    retire()
+  })
+
+  function retire(): void {
+    isRetired = true
+    acks.close()
   }
 
-  private constructor(session: Session, channel: Channel, options: ConsumerChannelOptions) {
-    this.session = session
-    this.#channel = channel
-    this.#options = options
-    this.#acks = createAckBatch(channel, options.concurrency, options.ackDelayMs)
-    channel.on('error', session.fail)
-    channel.on('close', () => {
-      if (this.#isRetired) return
-      session.fail(new Error(`the channel that consumes ${options.queue} was closed`))
-      this.retire()
-      options.closed(this)
-    })
-  }
-
-  /** The broker has confirmed the consumer on this channel, and nothing has cancelled it since. */
-  isConsuming(): boolean {
-    return this.#isConsuming && !this.#isRetired
-  }
-
-  /** This channel is lost or replaced: the broker redelivers its unacknowledged messages elsewhere. */
-  isRetired(): boolean {
-    return this.#isRetired
-  }
-
-  /** Sends the acknowledgements so far. The channel then sends neither acknowledgements nor returns. */
-  retire(): void {
-    this.#isRetired = true
-    this.#acks.close()
-  }
-
-  async subscribe(tag: string): Promise<void> {
-    if (this.#tag !== undefined || this.#isRetired) return
-    const { queue, answerMs, take } = this.#options
-    this.#tag = tag
-    const receive = (message: ConsumeMessage | null): void => {
-      if (message === null) this.#cancelled()
-      // This process cannot acknowledge on a replaced channel; the broker redelivers the message.
-      else if (!this.#isRetired) take(message, this)
-    }
-    // The broker may confirm the consumer later than that.
-    const consume = async (): Promise<void> => {
-      await this.#channel.consume(queue, receive, { consumerTag: tag })
-      this.#isConsuming = this.#tag === tag
-    }
-    try {
-      await answerWithin(answerMs, consume(), `RabbitMQ did not confirm the consumer of ${queue}`)
-    } catch (error) {
-      // The watch replaces a channel whose consumer is not confirmed.
-      if (!(error instanceof NotAnswered)) this.session.fail(toError(error))
-    }
+  function receive(message: ConsumeMessage | null): void {
+    if (message === null) return cancelled()
+    // This process cannot acknowledge on a replaced channel; the broker redelivers the message.
+    if (isRetired) return
+    taken += 1
+    acks.taken(message)
+    take(message, self)
   }
 
   /** The broker cancels a consumer when its queue is deleted. */
-  #cancelled(): void {
-    this.#isConsuming = false
-    const { queue, redeclareAfterMs } = this.#options
+  function cancelled(): void {
+    isConfirmed = false
     // oxlint-disable-next-line no-restricted-globals -- waits for no answer
     setTimeout(() => {
-      if (!this.#isRetired) this.session.fail(new Error(`RabbitMQ cancelled the consumer of ${queue}`))
+      if (!isRetired) session.fail(new Error(`RabbitMQ cancelled the consumer of ${queue}`))
     }, redeclareAfterMs).unref()
   }
 
-  /** Resolves when the broker sends no more messages, or when the channel is given up. */
-  async unsubscribe(): Promise<void> {
-    const tag = this.#tag
-    this.#tag = undefined
-    this.#isConsuming = false
-    if (tag === undefined || this.#isRetired) return
-    const { queue, answerMs, unanswered } = this.#options
+  async function consume(own: string): Promise<void> {
+    await channel.consume(queue, receive, { consumerTag: own })
+    // Perhaps long after the time limit.
+    isConfirmed = tag === own
+  }
+
+  async function inspect(): Promise<string | undefined> {
+    const before = seen
+    seen = undefined
     try {
-      await answerWithin(answerMs, this.#channel.cancel(tag), `RabbitMQ did not cancel the consumer of ${queue}`)
+      const asking = channel.checkQueue(queue)
+      const answer = await answerWithin(answerMs, asking, `RabbitMQ did not answer the check of ${queue}`)
+      const { consumerCount: consumers, messageCount: ready } = answer
+      seen = { consumers, ready, taken, hasRoom: acks.inFlight() < concurrency }
+      if (!isConsumerMissing(before, seen)) return undefined
+      return `the queue has ${consumers} consumers and ${ready} ready messages, and none arrived`
     } catch (error) {
-      if (!(error instanceof NotAnswered)) this.session.fail(toError(error))
-      // A channel that is retired meanwhile has a successor, perhaps on another connection.
-      else if (!this.#isRetired) unanswered()
+      return toError(error).message
     }
   }
 
-  /** Must be called for each message before it is acknowledged or returned. */
-  taken(message: ConsumeMessage): void {
-    this.#inFlight += 1
-    this.#taken += 1
-    this.#acks.taken(message)
+  const self = {
+    session,
+    /** The broker has confirmed the consumer on this channel, and nothing has cancelled it since. */
+    isConsuming: (): boolean => isConfirmed && !isRetired,
+    /** This channel is lost or replaced: the broker redelivers its unacknowledged messages elsewhere. */
+    isRetired: (): boolean => isRetired,
+    /** Sends the acknowledgements so far. The channel then sends neither acknowledgements nor returns. */
+    retire,
+    async subscribe(): Promise<void> {
+      if (tag !== undefined || isRetired) return
+      tag = `${name}.${queue}.${++tags}`
+      try {
+        await answerWithin(answerMs, consume(tag), `RabbitMQ did not confirm the consumer of ${queue}`)
+      } catch (error) {
+        // The checks miss a consumer that is not confirmed.
+        if (!(error instanceof NotAnswered)) session.fail(toError(error))
+      }
+    },
+    /** Resolves when the broker sends no more messages, or when the channel is given up. */
+    async unsubscribe(): Promise<void> {
+      const former = tag
+      tag = undefined
+      isConfirmed = false
+      if (former === undefined || isRetired) return
+      try {
+        await answerWithin(answerMs, channel.cancel(former), `RabbitMQ did not cancel the consumer of ${queue}`)
+      } catch (error) {
+        if (!(error instanceof NotAnswered)) session.fail(toError(error))
+        // A channel that is retired meanwhile has a successor, perhaps on another connection.
+        else if (!isRetired) unanswered()
+      }
+    },
+    /** Must be called once for each message. From RabbitMQ 4.3 on only a failure counts towards the delivery limit. */
+    end(message: ConsumeMessage, disposition: Disposition): void {
+      if (disposition === 'done') acks.done(message)
+      else if (disposition === 'failed') acks.returned(message, () => channel.reject(message, true))
+      else acks.returned(message, () => channel.nack(message, false, true))
+    },
+    /** Asks the broker for the consumer, independent of this process's own state. Resolves to the problem if it repeats. */
+    async findProblem(): Promise<string | undefined> {
+      const problem = self.isConsuming() ? await inspect() : 'the broker has not confirmed the consumer'
+      misses = problem === undefined ? 0 : misses + 1
+      return misses < MISSES_TO_REPORT ? undefined : problem
+    },
+    /** The last check shows that this channel is served. Ready messages of which none ever arrived leave it open. */
+    isServed: (): boolean => misses === 0 && seen !== undefined && (seen.taken > 0 || !couldTake(seen)),
+    /** Closes the channel before its connection, so that the broker reads the last acknowledgements. */
+    async close(): Promise<void> {
+      retire()
+      await closeInTime(channel).catch(() => {})
+    },
+    /** Gives the channel up, but not its connection. The broker redelivers the unacknowledged messages once it closes it. */
+    async abandon(): Promise<void> {
+      retire()
+      const late = `RabbitMQ did not close a channel that consumed ${queue}`
+      await answerWithin(ANSWERS_TO_ABANDON * answerMs, channel.close(), late).catch((error: unknown) => {
+        // Otherwise the broker would withhold the messages that it sent on this channel. If a queue does not answer a consume,
+        // RabbitMQ 4 closes the connection itself after 90 s, and serves none of its consumers in the last 20 s.
+        if (error instanceof NotAnswered) session.fail(error)
+      })
+    },
   }
-
-  done(message: ConsumeMessage): void {
-    this.#inFlight -= 1
-    this.#acks.done(message)
-  }
-
-  /** Returns the message to the queue. From RabbitMQ 4.3 on only a failure counts towards the delivery limit. */
-  return(message: ConsumeMessage, isFailure: boolean): void {
-    this.#inFlight -= 1
-    this.#acks.returned(message, () =>
-      isFailure ? this.#channel.reject(message, true) : this.#channel.nack(message, false, true),
-    )
-  }
-
-  /** @throws Error if the broker does not answer on this channel */
-  async inspect(): Promise<Sighting> {
-    const { queue, answerMs, concurrency } = this.#options
-    const asking = this.#channel.checkQueue(queue)
-    const unanswered = `RabbitMQ did not answer the check of ${queue}`
-    const { consumerCount, messageCount } = await answerWithin(answerMs, asking, unanswered)
-    return { consumers: consumerCount, ready: messageCount, taken: this.#taken, hasRoom: this.#inFlight < concurrency }
-  }
-
-  /** Closes the channel before its connection, so that the broker reads the last acknowledgements. */
-  async close(): Promise<void> {
-    this.retire()
-    await closeInTime(this.#channel).catch(() => {})
-  }
-
-  /** Gives the channel up, but not its connection. The broker redelivers the unacknowledged messages once it closes it. */
-  async abandon(): Promise<void> {
-    this.retire()
-    const { queue, answerMs } = this.#options
-    await answerWithin(
-      ANSWERS_TO_ABANDON * answerMs,
-      this.#channel.close(),
-      `RabbitMQ did not close a channel that consumed ${queue}`,
-    ).catch((error: unknown) => {
-      // Otherwise the broker would withhold the messages that it sent on this channel. If a queue does not answer a consume,
-      // RabbitMQ 4 closes the connection itself after 90 s, and serves none of its consumers in the last 20 s.
-      if (error instanceof NotAnswered) this.session.fail(error)
-    })
-  }
+  return self
 }
+
+/**
+ * Whether a consumer is missing from its queue. Either the queue has no consumer at all; or messages were ready at two
+ * sightings, the channel had room for them, and none arrived. The second rule finds a missing consumer while other
+ * replicas still have theirs.
+ */
+export function isConsumerMissing(before: Sighting | undefined, now: Sighting): boolean {
+  if (now.consumers === 0) return true
+  return before !== undefined && couldTake(before) && couldTake(now) && before.taken === now.taken
+}
+
+const couldTake = ({ ready, hasRoom }: Sighting): boolean => ready > 0 && hasRoom

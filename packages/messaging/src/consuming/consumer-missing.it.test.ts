@@ -6,7 +6,7 @@ import { publishEvents, sampleEvent } from '../testing/samples.ts'
 import { assertTopology } from '../topology/assert-topology.ts'
 import { Queue, serviceTopology } from '../topology/topology.ts'
 import { TIMING } from './consume-options.ts'
-import { QueueConsumer } from './consumer.ts'
+import { createConsumer } from './consumer.ts'
 
 let server: TestBroker
 let model: ChannelModel
@@ -38,7 +38,7 @@ async function consumeHere(timing = TIMING) {
     fail: (error) => void failures.push(error),
   }
   await assertTopology(model, serviceTopology([]))
-  const consumer = new QueueConsumer(
+  const consumer = createConsumer(
     {
       queue: Queue.fanoutEvents,
       parse: () => undefined,
@@ -61,7 +61,7 @@ async function consumeHere(timing = TIMING) {
     session,
     failures,
     channels,
-    /** Problems that the watch has logged. */
+    /** Problems that the checks have logged. */
     problems: () => log.lines.map(({ fields }) => fields['problem']),
     /**
      * Removes the consumer on the broker; this process is not notified. The queue counts a consumer for a moment after its

@@ -1,5 +1,4 @@
-import type { Sighting } from './consumer-channel.ts'
-import { isConsumerMissing } from './consumer-watch.ts'
+import { isConsumerMissing, type Sighting } from './consumer-channel.ts'
 
 const seen = (change: Partial<Sighting> = {}): Sighting => ({
   consumers: 2,

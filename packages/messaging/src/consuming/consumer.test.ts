@@ -4,7 +4,7 @@ import { eventually, recordingLog } from '@switchhook/testkit'
 import type { ChannelModel, ConsumeMessage } from 'amqplib'
 import type { Session } from '../link/session.ts'
 import { type ConsumeOptions, TIMING } from './consume-options.ts'
-import { QueueConsumer } from './consumer.ts'
+import { createConsumer, type QueueConsumer } from './consumer.ts'
 
 type Answer = () => Promise<unknown>
 type Receive = (message: ConsumeMessage | null) => void
@@ -60,19 +60,15 @@ const fakeMessage = (deliveryTag = 1, content = '{}'): ConsumeMessage =>
 
 const FAST = { ...TIMING, firstPauseMs: 1, longestPauseMs: 5, retryForMs: 60_000, bugDelayMs: 1, answerMs: 20 }
 const log = recordingLog()
-const opened: QueueConsumer<unknown>[] = []
+const opened: QueueConsumer[] = []
 
 afterEach(() => {
   for (const consumer of opened.splice(0)) consumer.stop()
 })
 
 /** @param received the messages that all consumers have received, at each call */
-function create(
-  options: Partial<ConsumeOptions<unknown>> = {},
-  timing = FAST,
-  received = () => 0,
-): QueueConsumer<unknown> {
-  const consumer = new QueueConsumer<unknown>(
+function create(options: Partial<ConsumeOptions<unknown>> = {}, timing = FAST, received = () => 0): QueueConsumer {
+  const consumer = createConsumer<unknown>(
     {
       queue: 'q',
       parse: () => undefined,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Unavailable } from '@switchhook/contracts'
-import { answerWithin, backoffMs } from '@switchhook/runtime'
+import { answerWithin, backoffMs, oneAtATime } from '@switchhook/runtime'
 import type { ConsumeOptions, ConsumerDeps } from './consume-options.ts'
 
 interface DependencyGateDeps
@@ -9,7 +9,15 @@ interface DependencyGateDeps
   readonly draining: AbortSignal
   /** Resolves once the broker sends no more messages. Undefined: without a channel, it sends none. */
   readonly unsubscribe: () => Promise<void> | undefined
-  readonly subscribe: () => Promise<void>
+  readonly subscribe: () => Promise<void> | undefined
+}
+
+interface Pause {
+  /** Resolves once the broker sends no more messages. */
+  readonly cancelled: Promise<void> | undefined
+  /** Whether the messages that failed are retried here. If not, they return to the queue, for a replica without the problem. */
+  readonly ended: Promise<boolean>
+  readonly end: (isRetried: boolean) => void
 }
 
 /**
@@ -25,13 +33,11 @@ const MAX_WAITING = 0.5
  */
 export function createDependencyGate(deps: DependencyGateDeps) {
   const { queue, concurrency, recovered, brokerReady, timing, meter, log, draining, unsubscribe, subscribe } = deps
-  let pause: ReturnType<typeof beginPause> | undefined
+  let pause: Pause | undefined
   /** Waits in pauses since the last handled message. */
   let pauseWaits = 0
   /** Messages that wait alone, or ask whether they may. */
   let alone = 0
-  /** Shared by all messages that fail at the same time. */
-  let answering: Promise<boolean> | undefined
 
   const isPaused = (): boolean => pause !== undefined && !draining.aborted
 
@@ -46,14 +52,10 @@ export function createDependencyGate(deps: DependencyGateDeps) {
     }
   }
 
-  function doDependenciesAnswer(): Promise<boolean> {
-    answering ??= answerWithin(timing.firstPauseMs, haveRecovered(), 'the dependencies do not answer')
-      .catch(() => false)
-      .finally(() => {
-        answering = undefined
-      })
-    return answering
-  }
+  /** Messages that fail at the same time share an answer. */
+  const doDependenciesAnswer = oneAtATime<'all', boolean>(() =>
+    answerWithin(timing.firstPauseMs, haveRecovered(), 'the dependencies do not answer').catch(() => false),
+  )
 
   async function backOff(waits: number): Promise<void> {
     const waitMs = backoffMs(waits, timing.firstPauseMs, timing.longestPauseMs)
@@ -67,7 +69,7 @@ export function createDependencyGate(deps: DependencyGateDeps) {
     alone += 1
     try {
       const isTooMany = alone > concurrency * MAX_WAITING
-      if (isPaused() || isTooMany || !(await doDependenciesAnswer()) || isPaused()) return false
+      if (isPaused() || isTooMany || !(await doDependenciesAnswer('all')) || isPaused()) return false
       if (isFirst) log.warn('a message waits for a dependency; the others continue', { queue, error })
       await backOff(waits)
       return true
@@ -76,23 +78,19 @@ export function createDependencyGate(deps: DependencyGateDeps) {
     }
   }
 
-  function beginPause(cause: Unavailable) {
+  function beginPause(cause: Unavailable): Pause {
     meter?.paused()
     log.warn('consuming paused', { queue, error: cause })
     const { promise: ended, resolve: end } = Promise.withResolvers<boolean>()
     // oxlint-disable-next-line no-restricted-globals -- a wait: returning the messages is safe
     const timer = setTimeout(() => end(false), timing.retryForMs)
     void ended.then(() => clearTimeout(timer))
-    return {
-      /** Resolves once the broker sends no more messages. */
-      cancelled: unsubscribe(),
-      /** Whether the messages that failed are retried here. If not, they return to the queue, for a replica without the problem. */
-      ended,
-      end,
-    }
+    const begun = { cancelled: unsubscribe(), ended, end }
+    void resumeAfter(begun)
+    return begun
   }
 
-  async function resumeAfter({ cancelled, end }: ReturnType<typeof beginPause>): Promise<void> {
+  async function resumeAfter({ cancelled, end }: Pause): Promise<void> {
     const startedAt = performance.now()
     do await backOff(pauseWaits++)
     while (!draining.aborted && !(await haveRecovered()))
@@ -119,10 +117,7 @@ export function createDependencyGate(deps: DependencyGateDeps) {
      */
     failed: async (error: Unavailable, waits: number): Promise<void> => {
       if ((await waitAlone(error, waits)) || draining.aborted) return
-      if (pause === undefined) {
-        pause = beginPause(error)
-        void resumeAfter(pause)
-      }
+      pause ??= beginPause(error)
       await pause.cancelled
     },
     /** Returns the messages that wait for the end of the pause. The pause continues. */
