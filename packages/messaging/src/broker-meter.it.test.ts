@@ -10,7 +10,6 @@ import {
   testBroker,
 } from '@switchhook/testkit'
 import { type Broker, type BrokerOptions, openBroker } from './broker.ts'
-import { createBrokerMeter } from './broker-meter.ts'
 import { publishEvents, sampleDelivery, sampleEvent } from './testing/samples.ts'
 import { Queue, serviceTopology } from './topology/topology.ts'
 
@@ -34,8 +33,7 @@ afterEach(async () => {
 async function open(options: Partial<BrokerOptions> = {}): Promise<Broker> {
   const timing = { firstPauseMs: 20, longestPauseMs: 50, retryForMs: 60_000, bugDelayMs: 5 }
   const common = { url: proxy.url, topology: serviceTopology([]), log: recordingLog(), name: 'test' }
-  const meter: BrokerOptions['meter'] = (current) => createBrokerMeter(meters, current)
-  const broker = await openBroker({ ...common, consumerTiming: timing, meter, ...options })
+  const broker = await openBroker({ ...common, consumerTiming: timing, metrics: meters, ...options })
   opened.push(broker)
   return broker
 }

@@ -6,10 +6,11 @@ export type PublishFailure = (typeof PUBLISH_FAILURES)[number]
 
 export type BrokerMeter = ReturnType<typeof createBrokerMeter>
 
-/** What a broker's gauges read. */
-export type BrokerState = Readonly<Record<'consumersPaused' | 'messagesInFlight', () => number>>
-
-export function createBrokerMeter(meters: Pick<Metrics, 'counter' | 'histogram' | 'gauge'>, current: BrokerState) {
+/** @param current what the gauges read */
+export function createBrokerMeter(
+  meters: Pick<Metrics, 'counter' | 'histogram' | 'gauge'>,
+  current: Readonly<Record<'consumersPaused' | 'messagesInFlight', () => number>>,
+) {
   const confirms = meters
     .histogram('switchhook_publish_confirm_seconds', 'From a publish to its confirm by the broker.', SECONDS)
     .of({})

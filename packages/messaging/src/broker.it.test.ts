@@ -484,7 +484,7 @@ describe('connecting', () => {
   ])('%s is logged as an error that says what to check', async (_what, spoil, words) => {
     const url = new URL(server.amqpUrl)
     spoil(url)
-    const link = await openLink({ url: url.href, log, name: 'refused', changed: () => {}, setUp: async () => {} })
+    const link = openLink({ url: url.href, log, name: 'refused', changed: () => {}, setUp: async () => {} })
     const level = 'error'
     await eventually(() =>
       expect(log.lines).toContainEqual(expect.objectContaining({ level, message: expect.stringContaining(words) })),

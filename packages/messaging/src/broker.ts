@@ -6,11 +6,11 @@ import {
   type ReceiverCheck,
   Unavailable,
 } from '@switchhook/contracts'
-import { answerWithin, type Logger } from '@switchhook/runtime'
-import type { BrokerMeter, BrokerState } from './broker-meter.ts'
+import { answerWithin, type Logger, type Metrics } from '@switchhook/runtime'
+import { createBrokerMeter } from './broker-meter.ts'
 import { type ConsumeOptions, type ConsumerTiming, TIMING } from './consuming/consume-options.ts'
-import { type Consumer, QueueConsumer } from './consuming/consumer.ts'
-import { type Link, openLink } from './link/link.ts'
+import { type Consumer, createConsumer, type QueueConsumer } from './consuming/consumer.ts'
+import { openLink } from './link/link.ts'
 import { type BrokerAddress, type Session, toError } from './link/session.ts'
 import type { OutgoingMessage, Route } from './message/message.ts'
 import type { PackedDelivery, SingleEvent } from './packets/packet.ts'
@@ -51,7 +51,7 @@ export interface BrokerOptions extends BrokerAddress, Pick<PublisherOptions, 'co
   readonly waitUntilReady?: boolean
   readonly consumerTiming?: Partial<ConsumerTiming>
   /** Absent: nothing is counted. */
-  readonly meter?: (current: BrokerState) => BrokerMeter
+  readonly metrics?: Pick<Metrics, 'counter' | 'histogram' | 'gauge'>
   /** Called at each publish for the installation id in the message's header. Absent: messages carry none. */
   readonly installation?: () => InstallationId | undefined
 }
@@ -61,28 +61,16 @@ export interface BrokerOptions extends BrokerAddress, Pick<PublisherOptions, 'co
  * each: a broker in alarm stops reading from publishers, and acknowledgements must still arrive.
  * Each publish resolves once the message is stored, and otherwise rejects, with Unavailable unless it is a bug.
  */
-export async function openBroker({
-  url,
-  ca,
-  topology,
-  formedBy = 1,
-  log,
-  name,
-  waitUntilReady = true,
-  consumerTiming,
-  meter: createMeter,
-  installation = () => undefined,
-  ...confirms
-}: BrokerOptions) {
-  const timing: ConsumerTiming = { ...TIMING, ...consumerTiming }
-  const links: Link[] = []
-  const consumers = new Set<Attachable>()
+export async function openBroker(options: BrokerOptions) {
+  const { topology, formedBy = 1, log, name, waitUntilReady = true, metrics, installation = () => undefined } = options
+  const timing: ConsumerTiming = { ...TIMING, ...options.consumerTiming }
+  const consumers = new Set<QueueConsumer>()
   let change = Promise.withResolvers<void>()
   let closed = false
   let isDeclaring = false
 
   const isReady = (): boolean =>
-    links.length === 2 && links.every((link) => link.session() !== undefined) && !publisher.isBlocked()
+    publishing.session() !== undefined && consuming.session() !== undefined && !publisher.isBlocked()
 
   const changed = (): void => {
     if (!closed && !isReady()) return
@@ -97,32 +85,31 @@ export async function openBroker({
     return await ready()
   }
 
-  const meter = createMeter?.({
-    consumersPaused: () => [...consumers].filter((consumer) => consumer.isPaused()).length,
-    messagesInFlight: () => [...consumers].reduce((sum, consumer) => sum + consumer.inFlight(), 0),
-  })
+  const meter =
+    metrics &&
+    createBrokerMeter(metrics, {
+      consumersPaused: () => [...consumers].filter((consumer) => consumer.isPaused()).length,
+      messagesInFlight: () => [...consumers].reduce((sum, consumer) => sum + consumer.inFlight(), 0),
+    })
   const received = (): number => [...consumers].reduce((sum, consumer) => sum + consumer.received(), 0)
-  const publisher = createPublisher({ ...confirms, changed, returned, meter })
-  const address: BrokerAddress = { url, ...(ca !== undefined && { ca }) }
-  const open = (purpose: string, attach: (session: Session) => Promise<void>): Promise<Link> =>
+  const publisher = createPublisher({ ...options, changed, returned, meter })
+  const open = (purpose: string, attach: (session: Session) => Promise<void>) =>
     openLink({
-      ...address,
+      ...options,
       name: `${name} ${purpose}`,
-      log,
       changed,
       setUp: async (session) => {
-        await requireFormedCluster(session.model, address, formedBy)
+        await requireFormedCluster(session.model, options, formedBy)
         await assertTopology(session.model, topology)
         await attach(session)
       },
     })
-  const publishing = await open('publish', (session) => publisher.attach(session))
-  const consuming = await open('consume', attachAll)
-  links.push(publishing, consuming)
+  const publishing = open('publish', (session) => publisher.attach(session))
+  const consuming = open('consume', attachAll)
   const checking = setInterval(() => {
-    for (const consumer of consumers) void consumer.check(consuming.session())
-  }, timing.checkMs)
-  checking.unref()
+    const session = consuming.session()
+    if (session !== undefined) for (const consumer of consumers) void consumer.check(session)
+  }, timing.checkMs).unref()
   if (waitUntilReady) await ready()
   const { shards = { deliveries: 1, events: 1 } } = topology
 
@@ -143,7 +130,7 @@ export async function openBroker({
      * one iteration of the event loop, and of up to 5 ms while RabbitMQ is busy, share messages. If it rejects, the event
      * may be stored.
      */
-    publishEvent: createPublishEvent({ publisher, shards: shards.events, installation }),
+    publishEvent: createPublishEvent({ publisher, shards: shards.events, installation, meter }),
     /** For an immediate attempt. */
     publishDelivery: (delivery: Delivery) =>
       publish(deliveryMessage(delivery, dueQueueFor(delivery.subscriptionId, shards.deliveries))),
@@ -177,8 +164,8 @@ export async function openBroker({
     publishOutcomes: (batch: OutcomeBatch) =>
       publish(jsonMessage(Queue.reportedOutcomes, batch, batch.batchId, 'delivery.outcomes')),
     /** Resolves once the consumer is attached. Consuming continues across reconnections until the consumer is drained. */
-    consume: async <T>(options: ConsumeOptions<T>): Promise<Consumer> => {
-      const consumer = new QueueConsumer(options, {
+    consume: async <T>(ofQueue: ConsumeOptions<T>): Promise<Consumer> => {
+      const consumer = createConsumer(ofQueue, {
         log,
         name,
         publish: (message) => publisher.publish(message),
@@ -188,14 +175,11 @@ export async function openBroker({
         timing,
       })
       consumers.add(consumer)
-      await attachNow(consumer)
-      return {
-        inFlight: () => consumer.inFlight(),
-        drain: async () => {
-          await consumer.drain()
-          consumers.delete(consumer)
-        },
-      }
+      await ready()
+      const session = consuming.session()
+      // Without a connection, the next one attaches every consumer.
+      if (session !== undefined) await consumer.attach(session)
+      return consumer
     },
     /** Drain the consumers first: messages in flight are redelivered. */
     close: async () => {
@@ -224,25 +208,7 @@ export async function openBroker({
 
   /** A consumer that is refused fails the set-up, whose repetitions back off. Queues that do not answer cannot use up its time. */
   async function attachAll(session: Session): Promise<void> {
-    const attached = Promise.all([...consumers].map((consumer) => attachTo(session, consumer)))
+    const attached = Promise.all([...consumers].map((consumer) => consumer.attach(session)))
     await answerWithin(timing.attachMs, attached, 'some consumers are still being attached').catch(() => {})
   }
-
-  async function attachNow(consumer: Attachable): Promise<void> {
-    await ready()
-    const session = consuming.session()
-    if (session === undefined) return await attachNow(consumer)
-    await attachTo(session, consumer)
-  }
-
-  /** If the connection is lost meanwhile, the next one attaches every consumer. */
-  async function attachTo(session: Session, consumer: Attachable): Promise<void> {
-    await consumer.attach(session).catch((error: unknown) => session.fail(toError(error)))
-  }
 }
-
-/** A consumer of any type of message. */
-type Attachable = Pick<
-  QueueConsumer<unknown>,
-  'attach' | 'check' | 'inFlight' | 'isConsuming' | 'isPaused' | 'received' | 'stop'
->

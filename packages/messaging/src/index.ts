@@ -1,10 +1,9 @@
 export { type Broker, openBroker } from './broker.ts'
-export { createBrokerMeter } from './broker-meter.ts'
 export { type ConsumeOptions, MAX_UNACKED_MS } from './consuming/consume-options.ts'
 export type { Consumer } from './consuming/consumer.ts'
 export type { IncomingMessage } from './message/message.ts'
 export { createHandleMembers, createUnfinishedParts } from './packets/handle-members.ts'
-export { createPacker, inOneMessage, type Packer } from './packets/packer.ts'
+export { createPacker, inOneMessage } from './packets/packer.ts'
 export {
   EVENT_PACKET,
   MAX_PACKET_BYTES,
@@ -22,7 +21,6 @@ export { openQuarantine, type Quarantine, type QuarantinedMessage } from './quar
 export { type QueueSample, sampleQueues } from './sample-queues.ts'
 export { BROKER_USERS, declaredBy } from './topology/broker-users.ts'
 export { countShards } from './topology/count-shards.ts'
-export type { QueueDepth } from './topology/queue-depths.ts'
 export {
   BACKLOGS,
   backlogOf,
@@ -37,6 +35,7 @@ export {
   LANES,
   laneQueues,
   MAX_SHARDS,
+  packetQueue,
   packetQueues,
   Queue,
   REVISION_HEADER,

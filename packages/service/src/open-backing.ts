@@ -2,7 +2,6 @@ import {
   type ConsumeOptions,
   type Consumer,
   countShards,
-  createBrokerMeter,
   declaredBy,
   openBroker,
   type Topology,
@@ -50,7 +49,7 @@ export async function openBacking(
     topology: config.AMQP_DECLARE === 'own' ? declaredBy(name, wanted) : wanted,
     log,
     name,
-    meter: (current) => createBrokerMeter(metrics, current),
+    metrics,
     installation: installation.id,
     ...(waitForBroker === false && { waitUntilReady: false }),
   })

@@ -27,7 +27,6 @@ export function createHandleMembers<Member>({ publishUnpacked, log }: MembersDep
     if (isTakenApart) log.warn('a packet was returned too often; publishing its members alone', { returns })
 
     async function handleOne(member: Member): Promise<void> {
-      if (isTakenApart) return await publishUnpacked(member)
       try {
         await handle(member)
       } catch (error) {
@@ -37,7 +36,7 @@ export function createHandleMembers<Member>({ publishUnpacked, log }: MembersDep
       }
     }
 
-    await handleUnfinished(id, members, handleOne)
+    await handleUnfinished(id, members, isTakenApart ? publishUnpacked : handleOne)
   }
 }
 
@@ -69,7 +68,7 @@ export function createUnfinishedParts<Part>(idOf: (part: Part, at: number) => Pa
     if (first !== undefined && parts.length === 1) return await work(first)
     for (let at = 0; at < missing.length; at += atOnce) {
       const some = missing.slice(at, at + atOnce)
-      const results = await Promise.allSettled(some.map(work))
+      const results = await Promise.allSettled(some.map((part) => work(part)))
       const failed = results.find((result) => result.status === 'rejected')
       if (failed === undefined) continue
       const left = new Set(missing.slice(at + atOnce))

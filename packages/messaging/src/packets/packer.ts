@@ -27,8 +27,6 @@ interface OpenPacket<Item> {
 export const inOneMessage = (items: readonly unknown[], stored: Promise<void>): readonly Promise<void>[] =>
   items.map(() => stored)
 
-export type Packer<Item> = ReturnType<typeof createPacker<Item>>
-
 /** Gathers items into packets, one open packet for each target. */
 export function createPacker<Item>({ maxMembers, maxBytes, gatherMs, whileInFlight, publish }: PackerOptions<Item>) {
   const open = new Map<number, OpenPacket<Item>>()
@@ -39,29 +37,30 @@ export function createPacker<Item>({ maxMembers, maxBytes, gatherMs, whileInFlig
   function openFor(target: number): OpenPacket<Item> {
     const items: Item[] = []
     const closed = Promise.withResolvers<void>()
-    const published = closed.promise.then(() => {
-      const stored = publish(items, target)
-      if (whileInFlight !== undefined) void follow(stored, target)
-      return stored
-    })
+    const published = closed.promise.then(() => publish(items, target))
     const close = (): void => {
-      stop()
+      if (open.get(target) !== packet) return
       open.delete(target)
       closed.resolve()
+      if (whileInFlight !== undefined) void follow(published, target)
     }
     const packet: OpenPacket<Item> = { items, bytes: 0, isDue: false, close, published }
-    let stop = closeLater(() => {
+    const becomeDue = (): void => {
       packet.isDue = true
       closeDue(target)
-      if (open.get(target) === packet) stop = closeLater(close, whileInFlight?.ms ?? 0)
-    }, gatherMs)
+      // oxlint-disable-next-line no-restricted-globals -- gathers items: no answer is awaited
+      if (open.get(target) === packet) setTimeout(close, whileInFlight?.ms)
+    }
+    // oxlint-disable-next-line no-restricted-globals -- gathers items: no answer is awaited
+    if (gatherMs > 0) setTimeout(becomeDue, gatherMs)
+    else setImmediate(becomeDue)
     open.set(target, packet)
     return packet
   }
 
-  async function follow(stored: readonly Promise<void>[], target: number): Promise<void> {
+  async function follow(published: OpenPacket<Item>['published'], target: number): Promise<void> {
     inFlight.set(target, inFlightTo(target) + 1)
-    await Promise.allSettled(stored)
+    await published.then((stored) => Promise.allSettled(stored))
     inFlight.set(target, inFlightTo(target) - 1)
     closeDue(target)
   }
@@ -79,18 +78,7 @@ export function createPacker<Item>({ maxMembers, maxBytes, gatherMs, whileInFlig
       const at = packet.items.push(item) - 1
       packet.bytes += bytes
       if (packet.items.length >= maxMembers || packet.bytes >= maxBytes) packet.close()
-      const stored = await packet.published
-      await stored[at]
+      await (await packet.published)[at]
     },
   }
-}
-
-function closeLater(close: () => void, gatherMs: number): () => void {
-  if (gatherMs === 0) {
-    const immediate = setImmediate(close)
-    return () => clearImmediate(immediate)
-  }
-  // oxlint-disable-next-line no-restricted-globals -- gathers items: no answer is awaited
-  const timer = setTimeout(close, gatherMs)
-  return () => clearTimeout(timer)
 }

@@ -11,11 +11,8 @@ export interface Packet<Member> {
   readonly returns: number
 }
 
-interface PackedMember {
-  readonly content: Buffer
-  /** JSON values next to the content. */
-  readonly fields: readonly unknown[]
-}
+/** The fields are JSON values. */
+type PackedMember = readonly [content: Buffer, ...fields: readonly unknown[]]
 
 type IndexEntry = readonly [bytes: number, ...fields: readonly unknown[]]
 
@@ -23,8 +20,8 @@ const NEWLINE = 0x0a
 
 /** A line of JSON that lists the members, `[bytes, ...fields]` each, then their contents without separators. */
 function encodePacket(members: readonly PackedMember[]): Buffer {
-  const index = members.map(({ content, fields }): IndexEntry => [content.length, ...fields])
-  return Buffer.concat([Buffer.from(`${JSON.stringify(index)}\n`), ...members.map(({ content }) => content)])
+  const index = members.map(([content, ...fields]): IndexEntry => [content.length, ...fields])
+  return Buffer.concat([Buffer.from(`${JSON.stringify(index)}\n`), ...members.map(([content]) => content)])
 }
 
 /** Contents are views into the message. @throws Unparsable if the message is not a packet */
@@ -33,11 +30,10 @@ function decodePacket<Member>(
   memberOf: (packed: PackedMember, earlier: readonly Member[]) => Member,
 ): Packet<Member> {
   const end = content.indexOf(NEWLINE)
-  const index = readIndex(content.subarray(0, Math.max(0, end)))
   const members: Member[] = []
   let at = end + 1
-  for (const [bytes, ...fields] of index) {
-    members.push(memberOf({ content: content.subarray(at, at + bytes), fields }, members))
+  for (const [bytes, ...fields] of readIndex(content.subarray(0, Math.max(0, end)))) {
+    members.push(memberOf([content.subarray(at, at + bytes), ...fields], members))
     at += bytes
   }
   if (at !== content.length) throw new Unparsable(`the packet has ${content.length} bytes, its index says ${at}`)
@@ -84,11 +80,9 @@ export function packDeliveries(deliveries: readonly Delivery[]): Buffer {
     deliveries.map((delivery, at): PackedMember => {
       const { body } = delivery
       const headers = deliveryHeaders(delivery)
-      if (whole !== undefined && isSameRest(whole.body, body)) {
-        return { content: body.subarray(0, OWN_BYTES), fields: [headers, whole.at] }
-      }
+      if (whole !== undefined && isSameRest(whole.body, body)) return [body.subarray(0, OWN_BYTES), headers, whole.at]
       whole = { body, at }
-      return { content: body, fields: [headers] }
+      return [body, headers]
     }),
   )
 }
@@ -98,7 +92,7 @@ const isSameRest = (a: Buffer, b: Buffer): boolean =>
 
 /** @throws Unparsable if the message is not a packet of deliveries. Their headers are not validated. */
 export const openDeliveryPacket = (message: IncomingMessage): Packet<PackedDelivery> =>
-  decodePacket(message, ({ content, fields: [headers, sharedWith] }, earlier): PackedDelivery => {
+  decodePacket(message, ([content, headers, sharedWith], earlier): PackedDelivery => {
     if (typeof headers !== 'object' || headers === null) malformed()
     if (sharedWith === undefined) return { content, headers: { ...headers } }
     const whole = typeof sharedWith === 'number' ? earlier[sharedWith] : undefined
@@ -118,18 +112,17 @@ export interface SingleEvent {
 /** The AMQP type of a message whose members are events. */
 export const EVENT_PACKET = 'event.packet'
 
-/** Packs events. */
 export const packEvents = (events: readonly SingleEvent[]): Buffer =>
   encodePacket(
-    events.map(({ content, eventType, traceparent, revision }) => ({
-      content,
-      fields: [eventType, traceparent ?? null, ...(revision === undefined ? [] : [revision])],
-    })),
+    events.map(
+      ({ content, eventType, traceparent = null, revision }): PackedMember =>
+        revision === undefined ? [content, eventType, traceparent] : [content, eventType, traceparent, revision],
+    ),
   )
 
 /** @throws Unparsable if the message is not a packet of events. The events themselves are not parsed. */
 export const openEventPacket = (message: IncomingMessage): Packet<SingleEvent> =>
-  decodePacket(message, ({ content, fields: [eventType, traceparent, revision] }): SingleEvent => {
+  decodePacket(message, ([content, eventType, traceparent, revision]): SingleEvent => {
     if (typeof eventType !== 'string' || (traceparent !== null && typeof traceparent !== 'string')) malformed()
     return {
       content,

@@ -11,7 +11,6 @@ import {
   testBroker,
 } from '@switchhook/testkit'
 import { type Broker, openBroker } from '../broker.ts'
-import { createBrokerMeter } from '../broker-meter.ts'
 import { sampleEvent } from '../testing/samples.ts'
 import { EVENTS_EXCHANGE, Queue, serviceTopology } from '../topology/topology.ts'
 
@@ -42,7 +41,7 @@ async function open(): Promise<Broker> {
     topology: serviceTopology([]),
     log,
     name: 'test',
-    meter: (current) => createBrokerMeter(meters, current),
+    metrics: meters,
   })
   opened.push(broker)
   return broker

@@ -1,4 +1,5 @@
 import type { InstallationId, PlatformEvent } from '@switchhook/contracts'
+import type { BrokerMeter } from '../broker-meter.ts'
 import { NotStored, type OutgoingMessage } from '../message/message.ts'
 import { createPacker, inOneMessage } from '../packets/packer.ts'
 import { eventPacketQueue, eventShardOf, fanoutExchange } from '../topology/topology.ts'
@@ -17,13 +18,14 @@ export interface PublishEventDeps {
   readonly publisher: Readonly<Record<'publish' | 'publishCopy', (message: OutgoingMessage) => Promise<void>>>
   readonly shards: number
   readonly installation: () => InstallationId | undefined
+  readonly meter?: Pick<BrokerMeter, 'failed'> | undefined
 }
 
 /**
  * Returns the function that publishes an event to fan-out, and a copy of it for other systems. Events of one iteration of
  * the event loop, and of up to 5 ms while RabbitMQ is busy, share a message for each shard (ADR 0068).
  */
-export function createPublishEvent({ publisher, shards, installation }: PublishEventDeps) {
+export function createPublishEvent({ publisher, shards, installation, meter }: PublishEventDeps) {
   /** `message`: the event as a message of its own, if no other one shares it. */
   const packer = createPacker<{ readonly event: PlatformEvent; readonly message: OutgoingMessage }>({
     maxMembers: MAX_PACKET_EVENTS,
@@ -39,62 +41,52 @@ export function createPublishEvent({ publisher, shards, installation }: PublishE
     },
   })
 
+  const publishCopy = createPublishCopy(publisher.publishCopy, () => meter?.failed('copy'))
+
   return async (event: PlatformEvent): Promise<void> => {
     const shard = eventShardOf(event, shards)
     const message = markedBy(installation(), eventMessage(event, fanoutExchange(shard)))
-    await Promise.all([
-      packer.add({ event, message }, message.content.length, shard),
-      publisher.publishCopy(copyOf(message)),
-    ])
+    await Promise.all([packer.add({ event, message }, message.content.length, shard), publishCopy(copyOf(message))])
   }
 }
 
-const COPY_CONFIRM_MS = 1_000
 /** After an unconfirmed copy, no publish of a copy waits for its confirm for this long. */
 const COPIES_SLOW_MS = 10_000
 /** After a copy that no queue accepted, the next copy with its routing key is sent this long afterwards. */
 const UNBOUND_MS = 1_000
 
 /**
- * Publishes the copies for other systems. Their queues must not delay the original, so a copy also resolves when such a queue
- * refuses it or does not confirm it in time. Without such a queue, one copy a second is sent.
+ * Returns the function that publishes a copy for other systems. Their queues must not delay the original, so it also resolves
+ * when such a queue refuses the copy or does not confirm it in time. Without such a queue, one copy a second is sent.
+ * @param send rejects with NotStored if the broker does not confirm the copy
  * @param failed called when another system's queue did not store a copy
- * @param send throws NotStored if it sends nothing; rejects with NotStored if the broker does not confirm the copy
  */
-export function createEventCopies(
-  failed: () => void,
-  send: (message: OutgoingMessage, timeoutMs: number) => Promise<void>,
-) {
+export function createPublishCopy(send: (copy: OutgoingMessage) => Promise<void>, failed: () => void) {
   /** By routing key: until when no copies are sent, because no other system has bound a queue. */
   const unboundUntil = new Map<string, number>()
   let slowUntil = 0
 
-  function handleUnsent(error: unknown, { routingKey }: OutgoingMessage, sentAt: number): void {
-    if (!(error instanceof NotStored)) throw error
-    const { reason } = error
-    if (reason === 'unroutable') unboundUntil.set(routingKey, sentAt + UNBOUND_MS)
-    else if (reason === 'timeout') noteSlow()
-    else if (reason === 'refused') failed()
-    else throw error
+  async function sendAt(startMs: number, copy: OutgoingMessage): Promise<void> {
+    try {
+      await send(copy)
+    } catch (error) {
+      const reason = error instanceof NotStored ? error.reason : undefined
+      if (reason === 'unroutable') unboundUntil.set(copy.routingKey, startMs + UNBOUND_MS)
+      else if (reason === 'refused') failed()
+      else if (reason !== 'timeout') throw error
+      else if (performance.now() >= slowUntil) {
+        slowUntil = performance.now() + COPIES_SLOW_MS
+        failed()
+      }
+    }
   }
 
-  function noteSlow(): void {
+  /** @throws NotStored if the broker cannot be reached or has an alarm */
+  return async (copy: OutgoingMessage): Promise<void> => {
     const now = performance.now()
-    if (now < slowUntil) return
-    slowUntil = now + COPIES_SLOW_MS
-    failed()
-  }
-
-  return {
-    /** The next copy of every type is sent. */
-    connected: () => unboundUntil.clear(),
-    /** @throws NotStored if the broker cannot be reached or has an alarm */
-    async publish(message: OutgoingMessage): Promise<void> {
-      const sentAt = performance.now()
-      if (sentAt < (unboundUntil.get(message.routingKey) ?? 0)) return
-      const confirmed = send(message, COPY_CONFIRM_MS).catch((error: unknown) => handleUnsent(error, message, sentAt))
-      if (sentAt < slowUntil) confirmed.catch(() => {})
-      else await confirmed
-    },
+    if (now < (unboundUntil.get(copy.routingKey) ?? 0)) return
+    const sent = sendAt(now, copy)
+    if (now < slowUntil) sent.catch(() => {})
+    else await sent
   }
 }

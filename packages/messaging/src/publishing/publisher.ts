@@ -3,7 +3,6 @@ import { type ConfirmChannel, IllegalOperationError } from 'amqplib'
 import type { BrokerMeter } from '../broker-meter.ts'
 import { closeInTime, type Session, toError } from '../link/session.ts'
 import { NotStored, type OutgoingMessage, type Route } from '../message/message.ts'
-import { createEventCopies } from './publish-event.ts'
 
 export interface PublisherOptions {
   /** Called when the broker blocks or unblocks this connection. */
@@ -21,6 +20,8 @@ export interface PublisherOptions {
 
 /** The time limit of a publish, from sending to its confirm. */
 export const CONFIRM_TIMEOUT_MS = 10_000
+/** The same of a copy: the queues of other systems must not delay the original. */
+const COPY_CONFIRM_MS = 1_000
 /** A node without a majority keeps its connections and confirms nothing. After a failover, some channels refused a queue's messages. */
 const STUCK_AFTER_MS = 30_000
 /** In an alarm, the broker still confirms the messages that it had already read. It reads the others after the alarm. */
@@ -49,10 +50,6 @@ export function createPublisher({
   const inFlight = new Set<Pending>()
   /** By route: since when every publish has failed, and the value of `stored` at that time. */
   const failing = new Map<string, { readonly since: number; readonly stored: number }>()
-  const copies = createEventCopies(
-    () => meter?.failed('copy'),
-    (copy, timeoutMs) => send(copy, timeoutMs, true),
-  )
   let current: ConfirmChannel | undefined
   let attached: Session | undefined
   /** Messages stored on this connection. Without a majority, RabbitMQ may still confirm copies, and what it returns. */
@@ -65,13 +62,13 @@ export function createPublisher({
     if (channel === undefined) throw notConnected()
     if (isBlocked) throw inAlarm()
     const { exchange, routingKey, content, properties } = message
+    const { messageId } = properties
     return new Promise((resolve, reject) => {
       const deadline = startDeadline(timeoutMs, () => {
         if (!land(pending)) return
         noteFailure(pending)
         reject(new NotStored('timeout', `no confirm within ${timeoutMs} ms`))
       })
-      const { messageId } = properties
       const pending = { exchange, routingKey, messageId, isCopy, channel, deadline, reject, wasReturned: false }
       inFlight.add(pending)
       try {
@@ -85,7 +82,7 @@ export function createPublisher({
             return reject(unconfirmed(toError(error)))
           }
           if (channel === current && !isCopy && !pending.wasReturned) stored += 1
-          if (failing.size > 0) failing.delete(`${exchange} ${routingKey}`)
+          if (failing.size > 0) failing.delete(keyOf(pending))
           if (pending.wasReturned) reject(new NotStored('unroutable', `no queue accepts ${routingKey} on ${exchange}`))
           else resolve()
         })
@@ -106,9 +103,10 @@ export function createPublisher({
    * Copies, and failures on a replaced channel or during an alarm, do not count. A refusal does: without a majority, RabbitMQ
    * refuses what a new channel publishes.
    */
-  function noteFailure({ exchange, routingKey, channel, isCopy }: Pending): void {
+  function noteFailure(pending: Pending): void {
+    const { channel, isCopy, routingKey } = pending
     if (isCopy || current !== channel || isBlocked || attached === undefined) return
-    const route = `${exchange} ${routingKey}`
+    const route = keyOf(pending)
     const first = failing.get(route)
     if (first === undefined) failing.set(route, { since: performance.now(), stored })
     else if (performance.now() - first.since > stuckAfterMs) {
@@ -130,21 +128,17 @@ export function createPublisher({
     channel.on('close', () => {
       if (current === channel) current = undefined
     })
-    channel.on('return', ({ fields, properties }) => markReturned({ ...fields, messageId: properties.messageId }))
+    channel.on('return', ({ fields, properties }) => markReturned(fields, properties.messageId))
     if (attached === session) current = channel
   }
 
   /** RabbitMQ returns a message before it confirms it, and identifies it only by route and message id. */
-  function markReturned(message: { exchange: string; routingKey: string; messageId: unknown }): void {
+  function markReturned(route: Route, messageId: unknown): void {
     const found = [...inFlight].find(
-      ({ wasReturned, messageId, routingKey, exchange }) =>
-        !wasReturned &&
-        messageId === message.messageId &&
-        routingKey === message.routingKey &&
-        exchange === message.exchange,
+      (pending) => !pending.wasReturned && pending.messageId === messageId && keyOf(pending) === keyOf(route),
     )
     if (found !== undefined) found.wasReturned = true
-    returned(message)
+    returned(route)
   }
 
   function setBlocked(blocked: boolean): void {
@@ -170,7 +164,6 @@ export function createPublisher({
       isBlocked = false
       stored = 0
       failing.clear()
-      copies.connected()
       await openChannel(session)
       session.model.on('blocked', () => setBlocked(true))
       session.model.on('unblocked', () => setBlocked(false))
@@ -194,10 +187,12 @@ export function createPublisher({
       }
       meter?.confirmed(performance.now() - sentAt)
     },
-    /** Publishes a copy for the queues that other systems have bound, see `createEventCopies`. */
-    publishCopy: (message: OutgoingMessage): Promise<void> => copies.publish(message),
+    /** Publishes a copy for other systems, whose failures say nothing about our queues. @throws Unavailable as `publish` */
+    publishCopy: async (message: OutgoingMessage): Promise<void> => await send(message, COPY_CONFIRM_MS, true),
   }
 }
+
+const keyOf = ({ exchange, routingKey }: Route): string => `${exchange} ${routingKey}`
 
 const notConnected = (cause?: Error): NotStored =>
   new NotStored('not-connected', 'not connected to RabbitMQ', cause && { cause })

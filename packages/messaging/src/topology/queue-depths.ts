@@ -3,21 +3,17 @@ import { answerWithin } from '@switchhook/runtime'
 import type { Channel } from 'amqplib'
 import { type Session, toError } from '../link/session.ts'
 
-/** A queue at one moment, according to its leader. */
-export interface QueueDepth {
-  /** Messages that wait, without those that consumers hold. */
-  readonly ready: number
-  readonly consumers: number
-}
-
 const ANSWER_TIMEOUT_MS = 5_000
 
-/** Reads the depths of queues on a channel of its own: RabbitMQ closes the channel when a queue does not exist. */
+/**
+ * Reads how many messages are ready in queues, without those that consumers hold. On a channel of its own: RabbitMQ closes
+ * the channel when a queue does not exist.
+ */
 export function createQueueDepths(current: () => Session | undefined) {
   let opened: { readonly on: Session; readonly channel: Promise<Channel> } | undefined
 
   /** @throws Unavailable without a connection, without an answer, or if a queue does not exist */
-  return async (queues: readonly string[]): Promise<readonly QueueDepth[]> => {
+  return async (queues: readonly string[]): Promise<readonly number[]> => {
     const session = current()
     if (session === undefined) throw new Unavailable('rabbitmq', 'not connected to RabbitMQ')
     if (opened?.on !== session) opened = { on: session, channel: openChannel(session) }
@@ -25,7 +21,7 @@ export function createQueueDepths(current: () => Session | undefined) {
     try {
       const reading = mine.channel.then((channel) => Promise.all(queues.map((queue) => channel.checkQueue(queue))))
       const answers = await answerWithin(ANSWER_TIMEOUT_MS, reading, `no answer within ${ANSWER_TIMEOUT_MS} ms`)
-      return answers.map(({ messageCount, consumerCount }) => ({ ready: messageCount, consumers: consumerCount }))
+      return answers.map(({ messageCount }) => messageCount)
     } catch (error) {
       if (opened === mine) opened = undefined
       mine.channel.then((channel) => channel.close()).catch(() => {})

@@ -16,8 +16,8 @@ const VISITS_EVERY_MS = 1_000
 /** Lets held deliveries go on. A lease that ends takes the stages of `conclude`. */
 export function startVisits({ redis, broker, shards, ...deps }: VisitsDeps): Poll {
   async function waiting() {
-    const [yielding, ...due] = await broker.queueDepths([Queue.yielding, ...dueQueues(shards)])
-    return { yielding: yielding?.ready ?? 0, due: due.reduce((sum, queue) => sum + (queue?.ready ?? 0), 0) }
+    const [yielding = 0, ...due] = await broker.queueDepths([Queue.yielding, ...dueQueues(shards)])
+    return { yielding, due: due.reduce((sum, ready) => sum + ready, 0) }
   }
   const visitHeld = createVisitHeld({
     ...deps,

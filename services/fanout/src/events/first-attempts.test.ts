@@ -15,10 +15,10 @@ function record({
       void packets.push({ shard, deliveries: packet }),
     ...change,
   }
-  const { publish, membersPerPacket } = createFirstAttempts(broker, shards)
+  const publish = createFirstAttempts(broker, shards)
   const publishAll = async (deliveries: readonly Delivery[]): Promise<readonly string[]> =>
     (await Promise.allSettled(deliveries.map(publish))).map(({ status }) => status)
-  return { publishAll, singles, packets, membersPerPacket }
+  return { publishAll, singles, packets }
 }
 
 test('the first attempts of one iteration of the event loop share a message', async () => {
@@ -53,12 +53,6 @@ test.each<[string, number, number, number[]]>([
   const { publishAll, packets } = record()
   await publishAll(Array.from({ length: count }, () => aDelivery({ body: Buffer.alloc(bytes, 'x') })))
   expect(packets.map(({ deliveries }) => deliveries.length)).toEqual(sizes)
-})
-
-test('the mean number of members follows the packets', async () => {
-  const { publishAll, membersPerPacket } = record()
-  for (let n = 0; n < 200; n++) await publishAll(Array.from({ length: 9 }, () => aDelivery()))
-  expect(membersPerPacket()).toBeCloseTo(9, 1)
 })
 
 test('of a few deliveries, one that is not stored rejects alone', async () => {

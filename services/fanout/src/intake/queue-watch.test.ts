@@ -1,8 +1,7 @@
-import { Queue, type QueueDepth } from '@switchhook/messaging'
+import { Queue } from '@switchhook/messaging'
 import { eventually } from '@switchhook/testkit'
 import { type QueueWatchDeps, startQueueWatch } from './queue-watch.ts'
 
-const WORKERS: QueueDepth = { ready: 0, consumers: 2 }
 const IDLE: QueueWatchDeps['fromBacklogs'] = { hasWork: () => false, isWaiting: () => false, setOpen: () => {} }
 const watches: ReturnType<typeof startQueueWatch>[] = []
 
@@ -10,52 +9,46 @@ afterEach(async () => {
   await Promise.all(watches.splice(0).map((watch) => watch.stop()))
 })
 
-/** Watches queues whose depths are `depths`; all others have workers and no messages. */
-function aWatch(depths: Record<string, QueueDepth> = {}, change: Partial<QueueWatchDeps> = {}) {
+/** Watches queues whose depths are `depths`; all others are empty. */
+function aWatch(depths: Record<string, number> = {}, change: Partial<QueueWatchDeps> = {}) {
   const reads: (readonly string[])[] = []
   const watch = startQueueWatch({
     broker: {
       queueDepths: async (queues) => {
         reads.push(queues)
-        return queues.map((queue) => depths[queue] ?? WORKERS)
+        return queues.map((queue) => depths[queue] ?? 0)
       },
     },
     deliveryShards: 2,
     shares: { backlogs: () => new Set(), endDeferrals: () => {} },
     direct: { hasWork: () => true },
     fromBacklogs: IDLE,
-    firstAttempts: { membersPerPacket: () => 10 },
-    yielding: { membersPerPacket: () => 12 },
     ...change,
   })
   watches.push(watch)
   return { watch, reads, depths }
 }
 
-test.each<[string, Record<string, QueueDepth>, boolean]>([
-  ['200 deliveries', { [Queue.deliveryDue]: { ready: 200, consumers: 1 } }, false],
-  ['201 deliveries', { [Queue.deliveryDue]: { ready: 201, consumers: 1 } }, true],
-  ['20 packets of 10', { [Queue.deliveryPackets]: { ready: 20, consumers: 1 } }, false],
-  ['21 packets of 10', { 'delivery.packets.1': { ready: 21, consumers: 1 } }, true],
-  [
-    '101 deliveries and 10 packets of 10 in one shard',
-    { [Queue.deliveryDue]: { ready: 101, consumers: 1 }, [Queue.deliveryPackets]: { ready: 10, consumers: 1 } },
-    true,
-  ],
-  ['500 deliveries that give way', { [Queue.yielding]: { ready: 500, consumers: 1 } }, true],
-])('deliveries are late beyond 200, and packets count their members: %s', async (_case, depths, isLate) => {
+test.each<[string, Record<string, number>, boolean]>([
+  ['200 deliveries', { [Queue.deliveryDue]: 200 }, false],
+  ['201 deliveries', { [Queue.deliveryDue]: 201 }, true],
+  ['12 packets', { [Queue.deliveryPackets]: 12 }, false],
+  ['13 packets', { 'delivery.packets.1': 13 }, true],
+  ['41 deliveries and 10 packets in one shard', { [Queue.deliveryDue]: 41, [Queue.deliveryPackets]: 10 }, true],
+  ['500 deliveries that give way', { [Queue.yielding]: 500 }, true],
+])('deliveries are late beyond 200, and a packet counts as 16: %s', async (_case, depths, isLate) => {
   const { watch, reads } = aWatch(depths)
   await eventually(() => expect(reads.length).toBeGreaterThan(1))
   expect(watch.areDeliveriesLate()).toBe(isLate)
 })
 
-test.each<[string, Record<string, QueueDepth>, boolean]>([
-  ['499 deliveries', { [Queue.yielding]: { ready: 499, consumers: 1 } }, true],
-  ['500 deliveries', { [Queue.yielding]: { ready: 500, consumers: 1 } }, false],
-  ['41 packets of 12', { [Queue.yieldingPackets]: { ready: 41, consumers: 1 } }, true],
-  ['42 packets of 12', { [Queue.yieldingPackets]: { ready: 42, consumers: 1 } }, false],
+test.each<[string, Record<string, number>, boolean]>([
+  ['499 deliveries', { [Queue.yielding]: 499 }, true],
+  ['500 deliveries', { [Queue.yielding]: 500 }, false],
+  ['31 packets', { [Queue.yieldingPackets]: 31 }, true],
+  ['32 packets', { [Queue.yieldingPackets]: 32 }, false],
 ])(
-  'up to 500 deliveries of backlogs are published, and packets count their members: %s',
+  'up to 500 deliveries of backlogs are published, and a packet counts as 16: %s',
   async (_case, depths, mayRelease) => {
     const opened: boolean[] = []
     aWatch(depths, { fromBacklogs: { ...IDLE, hasWork: () => true, setOpen: (isOpen) => void opened.push(isOpen) } })
@@ -74,8 +67,8 @@ test('without work, no queue is read', async () => {
   await eventually(() => expect(reads.length).toBeGreaterThan(0))
   expect(reads[0]).toEqual([
     'delivery.due',
-    'delivery.due.1',
     'delivery.packets',
+    'delivery.due.1',
     'delivery.packets.1',
     'delivery.backlog',
     'delivery.packets.backlog',
@@ -90,7 +83,7 @@ test('while the broker is away the last read stays in force', async () => {
     {
       broker: {
         queueDepths: async (queues) => {
-          if (!isAway) return queues.map(() => ({ ready: 1_000, consumers: 1 }))
+          if (!isAway) return queues.map(() => 1_000)
           refused += 1
           throw new Error('away')
         },

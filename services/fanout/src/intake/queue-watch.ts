@@ -1,6 +1,5 @@
-import { type Broker, backlogQueue, dueQueues, packetQueues, Queue, type QueueDepth } from '@switchhook/messaging'
+import { type Broker, backlogQueue, dueQueues, MAX_PACKET_MEMBERS, packetQueue, Queue } from '@switchhook/messaging'
 import { startPoll } from '@switchhook/runtime'
-import type { FirstAttempts } from '../events/first-attempts.ts'
 import type { FairSemaphore } from './fair-semaphore.ts'
 import type { TenantShares } from './tenant-shares.ts'
 
@@ -11,7 +10,10 @@ const IDLE_MS = 200
 const LATE_DELIVERIES = 200
 /** Yielding deliveries that are published before workers take them. */
 const MAX_YIELDING = 500
-type PacketSize = Pick<FirstAttempts, 'membersPerPacket'>
+
+/** A queue of deliveries, and the one of packets beside it. */
+type QueuePair = readonly [deliveries: string, packets: string]
+const YIELDING: QueuePair = [Queue.yielding, Queue.yieldingPackets]
 
 export interface QueueWatchDeps {
   readonly broker: Pick<Broker, 'queueDepths'>
@@ -22,35 +24,28 @@ export interface QueueWatchDeps {
   readonly direct: Pick<FairSemaphore<unknown>, 'hasWork'>
   /** Limits the events from backlogs. Opened while workers keep up. */
   readonly fromBacklogs: Pick<FairSemaphore<number>, 'hasWork' | 'isWaiting' | 'setOpen'>
-  /** Publishes first attempts to the due queues. */
-  readonly firstAttempts: PacketSize
-  /** Publishes those that give way: of events from backlogs, and of tenants with many deliveries. */
-  readonly yielding: PacketSize
 }
 
 /** What fan-out knows about the queues of its workers. When they cannot be read, the last read stays in force. */
 export function startQueueWatch(deps: QueueWatchDeps) {
-  const { broker, deliveryShards, shares, direct, fromBacklogs, firstAttempts, yielding } = deps
-  const due = dueQueues(deliveryShards)
-  const packets = packetQueues(deliveryShards)
+  const { broker, deliveryShards, shares, direct, fromBacklogs } = deps
+  const due = dueQueues(deliveryShards).map((queue, shard): QueuePair => [queue, packetQueue(shard)])
   let areDeliveriesLate = false
 
   function wanted(): readonly string[] {
     const backlogs = [...shares.backlogs()].map(backlogQueue)
-    const hasWork = direct.hasWork() || backlogs.length > 0 || fromBacklogs.hasWork()
-    const isWanted = areDeliveriesLate || hasWork
-    return isWanted ? [...due, ...packets, Queue.yielding, Queue.yieldingPackets, ...backlogs] : []
+    const isWanted = areDeliveriesLate || direct.hasWork() || backlogs.length > 0 || fromBacklogs.hasWork()
+    return isWanted ? [...due.flat(), ...YIELDING, ...backlogs] : []
   }
 
-  function note(depths: ReadonlyMap<string, QueueDepth | undefined>): void {
-    const readyIn = (queue: string | undefined): number => depths.get(queue ?? '')?.ready ?? 0
-    const perPacket = firstAttempts.membersPerPacket()
-    const dueReady = due.map((queue, shard) => readyIn(queue) + readyIn(packets[shard]) * perPacket)
+  function note(ready: ReadonlyMap<string, number | undefined>): void {
+    /** A packet counts as a full one. */
+    const waiting = ([deliveries, packets]: QueuePair): number =>
+      (ready.get(deliveries) ?? 0) + (ready.get(packets) ?? 0) * MAX_PACKET_MEMBERS
     // Packets that this process holds are not ready in their queue.
-    shares.endDeferrals((n) => depths.get(backlogQueue(n))?.ready === 0 && !fromBacklogs.isWaiting(n))
-    const yieldingReady = readyIn(Queue.yielding) + readyIn(Queue.yieldingPackets) * yielding.membersPerPacket()
-    const mayPublish = yieldingReady < MAX_YIELDING
-    areDeliveriesLate = !mayPublish || Math.max(...dueReady) > LATE_DELIVERIES
+    shares.endDeferrals((n) => ready.get(backlogQueue(n)) === 0 && !fromBacklogs.isWaiting(n))
+    const mayPublish = waiting(YIELDING) < MAX_YIELDING
+    areDeliveriesLate = !mayPublish || due.some((pair) => waiting(pair) > LATE_DELIVERIES)
     fromBacklogs.setOpen(mayPublish)
   }
 
@@ -58,7 +53,7 @@ export function startQueueWatch(deps: QueueWatchDeps) {
     const queues = wanted()
     if (queues.length === 0) return IDLE_MS
     await broker.queueDepths(queues).then(
-      (depths) => note(new Map(queues.map((queue, at) => [queue, depths[at]]))),
+      (ready) => note(new Map(queues.map((queue, at) => [queue, ready[at]]))),
       () => {}, // The broker is away; publishes and consumers report it.
     )
     return undefined
