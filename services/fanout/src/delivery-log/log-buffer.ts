@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Unavailable } from '@switchhook/contracts'
-import { createBatch, type Logger } from '@switchhook/runtime'
+import { type Logger, sharedWake } from '@switchhook/runtime'
 import { createDeliveryLog, createJournal, type LoggedEvent, type Redis } from '@switchhook/store'
 import type { FanoutConfig } from '../config.ts'
 
@@ -33,7 +33,7 @@ export function createHistory(deps: {
     dropped,
     log,
   })
-  return { add: isOn ? buffer.add : () => {}, close: () => buffer.close() }
+  return { add: (event: LoggedEvent): void => (isOn ? buffer.add(event) : undefined), close: () => buffer.close() }
 }
 
 export interface LogBufferDeps {
@@ -48,7 +48,7 @@ export interface LogBufferDeps {
 }
 
 const LIMITS = {
-  /** The weight of the events that triggers an immediate write; also the size of a write. An entry weighs 1, as does a KiB of data. */
+  /** The weight of a write. An entry weighs 1, as does a KiB of data. */
   batch: 2_000,
   /**
    * The weight that is kept while writes fail. Beyond it the oldest events are dropped. An event with 10 000 deliveries has
@@ -96,9 +96,10 @@ export function createLogBuffer(deps: LogBufferDeps, limits = LIMITS) {
     return taken
   }
 
-  /** Writes what has been gathered. Meanwhile further events are added; those of one write share it. */
+  /** Writes what has been gathered at the shared wake-up. Meanwhile further events are added; those of one write share it. */
   async function writeEvents(): Promise<void> {
     while (events.length > 0) {
+      await sharedWake()
       const batch = take(limits.batch)
       try {
         await writeAll(batch)
@@ -127,22 +128,16 @@ export function createLogBuffer(deps: LogBufferDeps, limits = LIMITS) {
     if (refusals.length > 0) throw refusals[0]
   }
 
-  const gathered = createBatch({
-    maxWeight: limits.batch,
-    weightOf,
-    write(batch: readonly LoggedEvent[]) {
-      events.push(...batch)
-      held += sumOf(batch, weightOf)
+  return {
+    add(event: LoggedEvent): void {
+      events.push(event)
+      held += weightOf(event)
       makeRoom()
       writing ??= writeEvents()
     },
-  })
-  return {
-    add: gathered.add,
     /** Tries once to write the remaining entries. */
     async close(): Promise<void> {
       closing.abort()
-      gathered.flush()
       await writing
     },
   }

@@ -6,11 +6,10 @@ import {
   readTraceparent,
   subjectOf,
   traceIdOf,
-  traceIdOfEvent,
   Unparsable,
 } from '@switchhook/contracts'
 import { createUnfinishedParts, type IncomingMessage, REVISION_HEADER } from '@switchhook/messaging'
-import { type Logger, spanned, type Tracing, tracePublishDelivery } from '@switchhook/runtime'
+import { eventSpan, type Logger, spanned, type Tracing, tracePublishDelivery } from '@switchhook/runtime'
 import type { createMatching, LoggedEvent, MatchedSubscription } from '@switchhook/store'
 
 /**
@@ -20,23 +19,28 @@ import type { createMatching, LoggedEvent, MatchedSubscription } from '@switchho
 const DEFAULT_EXCHANGE = ''
 
 /**
- * Leaves out an invalid trace context.
- * @throws Unparsable for a message that is not an event, or that an exchange routed by another type than the event's
+ * The event of a message, or of a member of a packet. Leaves out an invalid trace context.
+ * @throws Unparsable if the content is not an event
  */
+export function parseContent(content: Buffer, headers: { traceparent?: unknown; revision?: unknown }): PlatformEvent {
+  const traceparent = readTraceparent(headers.traceparent)
+  const { revision } = headers
+  return {
+    ...parseEvent(content),
+    ...(traceparent !== undefined && { traceparent }),
+    ...(typeof revision === 'string' && { revision }),
+  }
+}
+
+/** @throws Unparsable for a message that is not an event, or that an exchange routed by another type than the event's */
 export function parseEventMessage(
   message: Pick<IncomingMessage, 'content' | 'exchange' | 'routingKey' | 'headers'>,
 ): PlatformEvent {
   const { content, exchange, routingKey, headers } = message
-  const event = parseEvent(content)
+  const event = parseContent(content, { traceparent: headers['traceparent'], revision: headers[REVISION_HEADER] })
   if (event.eventType !== routingKey && exchange !== DEFAULT_EXCHANGE)
     throw new Unparsable(`/eventType must be the routing key, which is ${routingKey}`)
-  const traceparent = readTraceparent(headers['traceparent'])
-  const revision = headers[REVISION_HEADER]
-  return {
-    ...event,
-    ...(traceparent !== undefined && { traceparent }),
-    ...(typeof revision === 'string' && { revision }),
-  }
+  return event
 }
 
 export interface HandleEventDeps {
@@ -91,27 +95,10 @@ export function createHandleEvent({ matching, hostNow, fannedOut, log }: HandleE
 /** `queue`: from which the event was consumed, alone or in a packet. */
 export type HandleFromQueue = (...its: [...Parameters<HandleEvent>, queue: string]) => Promise<number>
 
-/** Adds a span around the fan-out of an event, and so a trace context: an event without one starts a trace. Each delivery gets a span. */
+/** Adds a span around the fan-out of an event, and so a trace context. Each delivery gets a span. */
 export const traceEvents =
   (tracing: Tracing, handle: HandleEvent): HandleFromQueue =>
   (event, publishDelivery, queue) =>
-    spanned(
-      tracing,
-      {
-        name: 'process switchhook.events',
-        kind: 'consumer',
-        parent: event.traceparent,
-        traceId: event.traceparent === undefined ? traceIdOfEvent(event.eventId) : undefined,
-        attributes: () => ({
-          'messaging.system': 'rabbitmq',
-          'messaging.operation.name': 'process',
-          'messaging.operation.type': 'process',
-          'messaging.destination.name': queue,
-          'messaging.message.id': event.eventId,
-          'switchhook.event_id': event.eventId,
-          'switchhook.event_type': event.eventType,
-          ...(event.tenant !== null && { 'switchhook.tenant': event.tenant }),
-        }),
-      },
-      ({ traceparent }) => handle({ ...event, traceparent }, tracePublishDelivery(tracing, publishDelivery)),
+    spanned(tracing, eventSpan(event, 'process', queue), ({ traceparent }) =>
+      handle({ ...event, traceparent }, tracePublishDelivery(tracing, publishDelivery)),
     )

@@ -1,26 +1,26 @@
 import * as fc from 'fast-check'
-import { FairSemaphore } from './fair-semaphore.ts'
+import { createFairSemaphore, type FairSemaphore } from './fair-semaphore.ts'
 
-/** Runs what is queued; each key is released as soon as it is recorded. */
+/** Runs what is queued; each key is recorded when it is let in. */
 async function drain(
   semaphore: FairSemaphore<string>,
   lines: Readonly<Record<string, readonly number[]>>,
 ): Promise<string[]> {
   const order: string[] = []
   const all = Object.entries(lines).flatMap(([key, costs]) =>
-    costs.map(async (cost) => {
-      await semaphore.acquire(key)
-      order.push(key)
-      semaphore.owe(key, cost)
-      semaphore.release()
-    }),
+    costs.map((cost) =>
+      semaphore.run(key, async () => {
+        order.push(key)
+        return cost
+      }),
+    ),
   )
   semaphore.setOpen(true)
   await Promise.all(all)
   return order
 }
 
-const closed = (limit: number): FairSemaphore<string> => new FairSemaphore<string>(limit, { isOpen: false })
+const closed = (limit: number): FairSemaphore<string> => createFairSemaphore<string>(limit, { isOpen: false })
 const ofCost = (count: number, cost: number): number[] => Array.from({ length: count }, () => cost)
 
 test('a key with little work does not wait behind a key with much', async () => {
@@ -44,16 +44,16 @@ test('every waiting key is let in once, and never more than the limit at a time'
       let inUse = 0
       const letIn: string[] = []
       const all = Object.entries(costs).flatMap(([key, line]) =>
-        line.map(async (cost) => {
-          await semaphore.acquire(key)
-          inUse += 1
-          expect(inUse).toBeLessThanOrEqual(limit)
-          letIn.push(key)
-          await Promise.resolve()
-          inUse -= 1
-          semaphore.owe(key, cost)
-          semaphore.release()
-        }),
+        line.map((cost) =>
+          semaphore.run(key, async () => {
+            inUse += 1
+            expect(inUse).toBeLessThanOrEqual(limit)
+            letIn.push(key)
+            await Promise.resolve()
+            inUse -= 1
+            return cost
+          }),
+        ),
       )
       semaphore.setOpen(true)
       await Promise.all(all)
@@ -66,7 +66,7 @@ test('every waiting key is let in once, and never more than the limit at a time'
 test('while closed, nothing is let in', async () => {
   const semaphore = closed(2)
   let started = false
-  const waiting = Promise.resolve(semaphore.acquire('a')).then(() => (started = true))
+  const waiting = semaphore.run('a', async () => Number((started = true)))
   expect([semaphore.isWaiting('a'), semaphore.isWaiting('b')]).toEqual([true, false])
   await new Promise(setImmediate)
   expect(started).toBe(false)
@@ -74,30 +74,38 @@ test('while closed, nothing is let in', async () => {
   await waiting
 })
 
+const nothing = async (): Promise<number> => 0
+
+test('work that fails makes room for the next', async () => {
+  const semaphore = createFairSemaphore<string>(1)
+  await expect(semaphore.run('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no')
+  expect(await semaphore.run('a', nothing)).toBe(true)
+})
+
 test('`endWaits` ends every wait, and no later one', async () => {
   const semaphore = closed(1)
-  const waiting = semaphore.acquire('a')
+  const waiting = semaphore.run('a', nothing)
   semaphore.endWaits()
-  expect(await waiting).toBe('ended')
+  expect(await waiting).toBe(false)
   semaphore.setOpen(true)
-  expect(await semaphore.acquire('a')).toBe('acquired')
+  expect(await semaphore.run('a', nothing)).toBe(true)
 })
 
 test('`endWaitsOf` ends the waits of one key; the others keep their places', async () => {
   const semaphore = closed(1)
-  const [first, other, second] = [semaphore.acquire('a'), semaphore.acquire('b'), semaphore.acquire('a')]
+  const [first, other, second] = [semaphore.run('a', nothing), semaphore.run('b', nothing), semaphore.run('a', nothing)]
   semaphore.endWaitsOf('a')
   semaphore.endWaitsOf('c')
-  expect(await Promise.all([first, second])).toEqual(['ended', 'ended'])
+  expect(await Promise.all([first, second])).toEqual([false, false])
   semaphore.setOpen(true)
-  expect(await other).toBe('acquired')
+  expect(await other).toBe(true)
 })
 
 test('`stop` ends every wait, and all later ones', async () => {
   const semaphore = closed(1)
-  const waiting = semaphore.acquire('a')
+  const waiting = semaphore.run('a', nothing)
   semaphore.stop()
-  expect(await waiting).toBe('ended')
+  expect(await waiting).toBe(false)
   semaphore.setOpen(true)
-  expect(await semaphore.acquire('a')).toBe('ended')
+  expect(await semaphore.run('a', nothing)).toBe(false)
 })

@@ -3,105 +3,90 @@ import { getOrCreate } from '@switchhook/runtime'
 /** Deliveries by which a key may be ahead of the others when it is let in next. */
 const QUANTUM = 20
 
-/** How a wait ends: the key is let in, or its wait is ended. */
-type Wait = 'acquired' | 'ended'
+export type FairSemaphore<Key> = ReturnType<typeof createFairSemaphore<Key>>
 
 /**
  * A semaphore that lets waiting keys in by deficit round robin: a key whose work made many deliveries waits while the other
  * keys catch up. Keys that wait at different times do not owe each other anything.
  */
-export class FairSemaphore<Key> {
-  readonly #limit: number
-  readonly #waiting = new Map<Key, ((wait: Wait) => void)[]>()
-  readonly #debts = new Map<Key, number>()
-  #inUse = 0
-  #isOpen: boolean
-  #isStopping = false
+export function createFairSemaphore<Key>(limit: number, options: { readonly isOpen?: boolean } = {}) {
+  const waiting = new Map<Key, ((isLetIn: boolean) => void)[]>()
+  /** In deliveries. */
+  const debts = new Map<Key, number>()
+  let { isOpen = true } = options
+  let isStopping = false
+  let inUse = 0
 
-  constructor(limit: number, { isOpen = true } = {}) {
-    this.#limit = limit
-    this.#isOpen = isOpen
-  }
+  const hasRoom = (): boolean => isOpen && inUse < limit
 
-  isWaiting(key: Key): boolean {
-    return this.#waiting.has(key)
-  }
-
-  hasWork(): boolean {
-    return this.#inUse > 0 || this.#waiting.size > 0
-  }
-
-  /** `acquired`: call `release` afterwards. `ended`: by `endWaits`, `endWaitsOf` or `stop`. */
-  acquire(key: Key): Promise<Wait> | Wait {
-    if (this.#isStopping) return 'ended'
-    if (this.#waiting.size === 0 && this.#hasRoom()) {
-      this.#inUse += 1
-      return 'acquired'
+  function acquire(key: Key): Promise<boolean> | boolean {
+    if (isStopping) return false
+    if (waiting.size > 0 || !hasRoom()) {
+      return new Promise((resolve) => void getOrCreate(waiting, key, () => []).push(resolve))
     }
-    return new Promise((resolve) => void getOrCreate(this.#waiting, key, () => []).push(resolve))
+    inUse += 1
+    return true
   }
 
-  /** Adds deliveries that work under this key has made to its debt. */
-  owe(key: Key, deliveries: number): void {
-    if (this.#waiting.size > 0) this.#debts.set(key, (this.#debts.get(key) ?? 0) + deliveries)
-  }
-
-  release(): void {
-    this.#inUse -= 1
-    this.#letIn()
-  }
-
-  /** While closed, it lets nothing in. */
-  setOpen(isOpen: boolean): void {
-    this.#isOpen = isOpen
-    this.#letIn()
-  }
-
-  /** Ends every wait. */
-  endWaits(): void {
-    for (const key of this.#waiting.keys()) this.endWaitsOf(key)
-  }
-
-  /** Ends the waits of one key. */
-  endWaitsOf(key: Key): void {
-    const line = this.#waiting.get(key)
-    if (line === undefined) return
-    this.#waiting.delete(key)
-    for (const resolve of line) resolve('ended')
-    if (this.#waiting.size === 0) this.#debts.clear()
-  }
-
-  /** Ends every wait, and all later ones. */
-  stop(): void {
-    this.#isStopping = true
-    this.endWaits()
-  }
-
-  #hasRoom(): boolean {
-    return this.#isOpen && this.#inUse < this.#limit
-  }
-
-  #letIn(): void {
-    while (this.#waiting.size > 0 && this.#hasRoom()) this.#next()
-    if (this.#waiting.size === 0) this.#debts.clear()
-  }
-
-  /** Goes round the keys: each pays off a quantum of its debt, and the first without a debt is let in. */
-  #next(): void {
-    for (const [key, line] of this.#waiting) {
-      const debt = (this.#debts.get(key) ?? 0) - QUANTUM
-      this.#debts.set(key, Math.max(0, debt))
+  /** Goes round the keys: each pays off a quantum of its debt, and is let in once it has none. */
+  function letIn(): void {
+    for (const [key, line] of waiting) {
+      if (!hasRoom()) break
+      const debt = (debts.get(key) ?? 0) - QUANTUM
+      debts.set(key, Math.max(0, debt))
       // Moves the key to the end of the map, and so of this loop.
-      this.#waiting.delete(key)
-      if (debt > 0) {
-        this.#waiting.set(key, line)
-        continue
+      waiting.delete(key)
+      if (debt <= 0) {
+        inUse += 1
+        line.shift()?.(true)
       }
-      const go = line.shift()
-      if (line.length > 0) this.#waiting.set(key, line)
-      this.#inUse += 1
-      go?.('acquired')
-      return
+      if (line.length > 0) waiting.set(key, line)
     }
+    if (waiting.size === 0) debts.clear()
+  }
+
+  function endWaitsOf(key: Key): void {
+    const line = waiting.get(key) ?? []
+    waiting.delete(key)
+    for (const end of line) end(false)
+    if (waiting.size === 0) debts.clear()
+  }
+
+  function endWaits(): void {
+    for (const key of waiting.keys()) endWaitsOf(key)
+  }
+
+  return {
+    isWaiting: (key: Key): boolean => waiting.has(key),
+    hasWork: (): boolean => inUse > 0 || waiting.size > 0,
+    /**
+     * Runs the work once its key is let in, and adds the deliveries that it has made to the key's debt. false: it did not
+     * run, because its wait was ended by `endWaits`, `endWaitsOf` or `stop`.
+     */
+    async run(key: Key, work: () => Promise<number>): Promise<boolean> {
+      if (!(await acquire(key))) return false
+      try {
+        const deliveries = await work()
+        if (waiting.size > 0) debts.set(key, (debts.get(key) ?? 0) + deliveries)
+        return true
+      } finally {
+        inUse -= 1
+        letIn()
+      }
+    },
+    /** While closed, it lets nothing in. */
+    setOpen(isNowOpen: boolean): void {
+      isOpen = isNowOpen
+      letIn()
+    },
+    /** Ends every wait. */
+    endWaits,
+    /** Ends the waits of one key. */
+    endWaitsOf,
+    /** Ends every wait, and all later ones. */
+    stop(): void {
+      isStopping = true
+      endWaits()
+    },
   }
 }

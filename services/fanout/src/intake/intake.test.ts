@@ -29,7 +29,7 @@ function anIntake() {
       publishYielding: async () => {},
       publishYieldingPacket: async () => {},
       publishEventPacket: async (events) => void packed.push(...events),
-      queueDepths: async (queues) => queues.map(() => ({ ready: 0, consumers: 1 })),
+      queueDepths: async (queues) => queues.map(() => 0),
     },
     deliveryShards: 1,
     metrics: createMetrics('fanout'),

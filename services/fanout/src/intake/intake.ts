@@ -1,4 +1,4 @@
-import { type Delivery, type PlatformEvent, parseEvent, type Tenant, Unavailable } from '@switchhook/contracts'
+import { type Delivery, type Tenant, Unavailable } from '@switchhook/contracts'
 import {
   type Broker,
   backlogQueue,
@@ -11,9 +11,9 @@ import {
 import { type Metrics, startPoll } from '@switchhook/runtime'
 import type { Bounds } from '../bounds.ts'
 import { createIntakeMeter } from '../events/fanout-meter.ts'
-import { createFirstAttempts, createYieldingAttempts } from '../events/first-attempts.ts'
-import { type HandleFromQueue, parseEventMessage } from '../events/handle-event.ts'
-import { FairSemaphore } from './fair-semaphore.ts'
+import { createFirstAttempts } from '../events/first-attempts.ts'
+import { type HandleFromQueue, parseContent, parseEventMessage } from '../events/handle-event.ts'
+import { createFairSemaphore } from './fair-semaphore.ts'
 import { startQueueWatch } from './queue-watch.ts'
 import { AGE_EVERY_MS, TenantShares } from './tenant-shares.ts'
 
@@ -31,13 +31,6 @@ export const parseReceivedEvent = (message: IncomingMessage, queue: string) => (
   content: message.content,
   /** It came out of a packet and must not be packed again. */
   isUnpacked: message.headers[UNPACKED_HEADER] === true,
-})
-
-/** @throws Unparsable for a member of a packet that is not an event */
-const parsePacked = ({ content, traceparent, revision }: SingleEvent): PlatformEvent => ({
-  ...parseEvent(content),
-  ...(traceparent !== undefined && { traceparent }),
-  ...(revision !== undefined && { revision }),
 })
 
 /** The line of events that came out of packets. No tenant's, because the waits of a deferred tenant are ended. */
@@ -79,13 +72,16 @@ export type Intake = ReturnType<typeof startIntake>
 export function startIntake({ bounds, broker, deliveryShards, handle, metrics }: IntakeDeps) {
   const shares = new TenantShares()
   /** Events that are handled directly. */
-  const direct = new FairSemaphore<Line>(bounds.handled.direct)
+  const direct = createFairSemaphore<Line>(bounds.handled.direct)
   /** Events from backlogs, by the number of their backlog. The watch lets them in while workers keep up. */
-  const fromBacklogs = new FairSemaphore<number>(bounds.handled.fromBacklogs, { isOpen: false })
-  const firstAttempts = createFirstAttempts(broker, deliveryShards)
-  /** Deliveries that give way to those of other tenants. */
-  const yielding = createYieldingAttempts(broker)
-  const watch = startQueueWatch({ broker, deliveryShards, shares, direct, fromBacklogs, firstAttempts, yielding })
+  const fromBacklogs = createFairSemaphore<number>(bounds.handled.fromBacklogs, { isOpen: false })
+  const publishFirst = createFirstAttempts(broker, deliveryShards)
+  /** Deliveries that give way to those of other tenants. Their queues have no shards. */
+  const publishYielding = createFirstAttempts(
+    { publishDelivery: broker.publishYielding, publishPacket: broker.publishYieldingPacket },
+    1,
+  )
+  const watch = startQueueWatch({ broker, deliveryShards, shares, direct, fromBacklogs })
   const polls = [
     watch,
     startPoll(AGE_EVERY_MS, async () => shares.age()),
@@ -99,77 +95,81 @@ export function startIntake({ bounds, broker, deliveryShards, handle, metrics }:
 
   function publish(delivery: Delivery): Promise<void> {
     shares.countRecent(delivery.tenant, 1)
-    return (shares.givesWay(delivery.tenant) ? yielding : firstAttempts).publish(delivery)
+    return shares.givesWay(delivery.tenant) ? publishYielding(delivery) : publishFirst(delivery)
   }
 
-  /** Call it once `direct` is acquired. */
-  async function handleDirectly({ event, queue }: ReceivedEvent): Promise<void> {
-    try {
-      direct.owe(event.tenant, await handle(event, publish, queue))
-    } finally {
-      direct.release()
-    }
-  }
+  /** Resolves to false if the tenant is deferred before the event begins. */
+  const handleDirectly = (line: Line, { event, queue }: ReceivedEvent): Promise<boolean> =>
+    direct.run(line, () => handle(event, publish, queue))
 
-  async function pack({ event, content }: ReceivedEvent, n: number): Promise<void> {
+  async function pack({ event, content }: ReceivedEvent, backlog: number): Promise<true> {
     // The tenant's waiting events are packed, too: events that stay unacknowledged for long keep RabbitMQ from taking one
     // acknowledgement for many.
     direct.endWaitsOf(event.tenant)
-    await packer.add({ ...event, content }, content.length, n)
+    await packer.add({ ...event, content }, content.length, backlog)
     countDeferred()
+    return true
+  }
+
+  /** Resolves to false if the event must be routed again. */
+  async function route(received: ReceivedEvent): Promise<boolean> {
+    if (received.isUnpacked) return await handleDirectly(UNPACKED, received)
+    const { tenant } = received.event
+    const taken = shares.route(tenant, watch.areDeliveriesLate())
+    try {
+      return taken.to === 'backlog' ? await pack(received, taken.backlog) : await handleDirectly(tenant, received)
+    } finally {
+      taken.end()
+    }
   }
 
   async function take(received: ReceivedEvent): Promise<void> {
-    const { tenant } = received.event
-    if (received.isUnpacked) {
-      if ((await direct.acquire(UNPACKED)) === 'acquired') return await handleDirectly(received)
-      throw new Error('the wait of an event that left its packet has been ended')
-    }
-    for (;;) {
-      const { backlog: n, end } = shares.route(tenant, watch.areDeliveriesLate())
-      try {
-        if (n !== undefined) return await pack(received, n)
-        if ((await direct.acquire(tenant)) === 'acquired') return await handleDirectly(received)
-      } finally {
-        end()
-      }
-    }
+    if (!(await route(received))) await take(received)
   }
 
-  async function handleFromBacklog(single: SingleEvent, n: number): Promise<void> {
-    const event = parsePacked(single)
-    const deliveries = await handle(event, yielding.publish, backlogQueue(n))
+  async function handleFromBacklog(single: SingleEvent, backlog: number): Promise<number> {
+    const event = parseContent(single.content, single)
+    const deliveries = await handle(event, publishYielding, backlogQueue(backlog))
     shares.countRecent(event.tenant, deliveries)
-    fromBacklogs.owe(n, deliveries)
+    return deliveries
   }
 
   return {
     /** Handles an event directly, or stores it in its tenant's backlog. Resolved: the event may be acknowledged. */
     take,
     /** Takes an event of a packet that the api has published. */
-    takeMember: (single: SingleEvent, queue: string): Promise<void> =>
-      take({ queue, event: parsePacked(single), content: single.content, isUnpacked: false }),
-    /** Returns the function that takes the events of one packet of backlog `n`: each is handled, or packed again. */
-    openBacklogPacket(n: number): (single: SingleEvent) => Promise<void> {
-      /** Then no other event of the packet begins: all of them need what is away. */
-      let failure: Unavailable | undefined
+    takeMember: async (single: SingleEvent, queue: string): Promise<void> => {
+      const { content } = single
+      await take({ queue, event: parseContent(content, single), content, isUnpacked: false })
+    },
+    /** Returns the function that takes the events of one packet of a backlog: each is handled, or packed again. */
+    openBacklogPacket(backlog: number): (single: SingleEvent) => Promise<void> {
+      const begin = whileNothingIsAway()
       return async (single) => {
-        if ((await fromBacklogs.acquire(n)) === 'ended') return await packer.add(single, single.content.length, n)
-        try {
-          if (failure !== undefined) throw failure
-          await handleFromBacklog(single, n)
-        } catch (error) {
-          // Before the release lets the next event begin, which may be one of this packet.
-          if (error instanceof Unavailable) failure = error
-          throw error
-        } finally {
-          fromBacklogs.release()
-        }
+        const isHandled = await fromBacklogs.run(backlog, () => begin(() => handleFromBacklog(single, backlog)))
+        if (!isHandled) await packer.add(single, single.content.length, backlog)
       }
     },
     /** Ends the waits of events from backlogs, and all later ones. */
     stop: (): void => fromBacklogs.stop(),
     /** Call it once no event is in progress. */
     stopPolls: () => Promise.all(polls.map((poll) => poll.stop())),
+  }
+}
+
+/**
+ * Returns the function that begins the events of one packet. Once one has failed with Unavailable, it begins no other: all of
+ * them need what is away.
+ */
+function whileNothingIsAway() {
+  let failure: Unavailable | undefined
+  return async (work: () => Promise<number>): Promise<number> => {
+    if (failure !== undefined) throw failure
+    try {
+      return await work()
+    } catch (error) {
+      if (error instanceof Unavailable) failure = error
+      throw error
+    }
   }
 }

@@ -3,12 +3,15 @@ import { TenantShares } from './tenant-shares.ts'
 const routeAll = (shares: TenantShares, tenant: string, events: number) =>
   Array.from({ length: events }, () => shares.route(tenant, false))
 
+const backlogOfRoute = (route: ReturnType<TenantShares['route']>): number | undefined =>
+  route.to === 'backlog' ? route.backlog : undefined
+
 /** Returns the number of events that were routed directly. */
 const fill = (shares: TenantShares, tenant: string, events: number): number =>
-  routeAll(shares, tenant, events).filter(({ backlog }) => backlog === undefined).length
+  routeAll(shares, tenant, events).filter(({ to }) => to === 'handling').length
 
 const backlogFor = (shares: TenantShares, tenant: string | null, areDeliveriesLate = false): number | undefined =>
-  shares.route(tenant, areDeliveriesLate).backlog
+  backlogOfRoute(shares.route(tenant, areDeliveriesLate))
 
 function countAndAsk(shares: TenantShares, tenant: string): boolean {
   shares.countRecent(tenant, 1)
@@ -63,7 +66,7 @@ test('a deferred tenant stays deferred until its backlog is empty and at most a 
   const [backlog] = shares.backlogs()
   for (const { end } of routes.slice(0, 30)) end()
   const packing = routes.slice(30)
-  expect(new Set(packing.map((route) => route.backlog))).toEqual(new Set([backlog]))
+  expect(new Set(packing.map(backlogOfRoute))).toEqual(new Set([backlog]))
   shares.endDeferrals(() => true)
   expect(backlogFor(shares, 'burst')).toBe(backlog)
   for (const { end } of packing.slice(0, 2)) end()
@@ -89,8 +92,8 @@ test('what was recent counts half after each second, and idle tenants are forgot
   const shares = new TenantShares()
   shares.countRecent('burst', 5_000)
   for (let second = 0; second < 5; second++) shares.age()
-  const { backlog, end } = shares.route('burst', true)
-  expect(backlog).toBeUndefined()
+  const { to, end } = shares.route('burst', true)
+  expect(to).toBe('handling')
   end()
   for (let second = 0; second < 10; second++) shares.age()
   expect(shares.size()).toBe(0)

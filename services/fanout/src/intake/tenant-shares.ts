@@ -21,10 +21,8 @@ const MIN_LARGE_DELIVERIES = 200
 
 export const AGE_EVERY_MS = 1_000
 
-/** Where an event goes. */
-interface EventRoute {
-  /** Undefined: the event is handled directly. */
-  readonly backlog: number | undefined
+/** Where an event goes: it is handled directly, or packed into a backlog. */
+type EventRoute = ({ readonly to: 'handling' } | { readonly to: 'backlog'; readonly backlog: number }) & {
   /** Call it when the event is handled or packed. Until then it counts as its tenant's. */
   readonly end: () => void
 }
@@ -55,15 +53,16 @@ export class TenantShares {
     const account = this.#accountOf(tenant)
     if (this.#isOver(account, areDeliveriesLate)) account.backlog ??= this.#freeBacklog(tenant)
     const { backlog } = account
+    if (backlog !== undefined) {
+      account.packing += 1
+      return { to: 'backlog', backlog, end: () => void (account.packing -= 1) }
+    }
     const count = (change: 1 | -1): void => {
-      if (backlog !== undefined) account.packing += change
-      else {
-        account.inProgress += change
-        this.#inProgress += change
-      }
+      account.inProgress += change
+      this.#inProgress += change
     }
     count(1)
-    return { backlog, end: () => count(-1) }
+    return { to: 'handling', end: () => count(-1) }
   }
 
   /** Counts deliveries that are about to be published, or that an event from a backlog has made. */
