@@ -28,14 +28,15 @@ const LAST_RETRY_MS = 2_000
 export function startRelay({ outbox, publish, log }: RelayDeps): Relay & { readonly stop: () => Promise<void> } {
   const confirmed: OutboxEntry[] = []
   const unsent: OutboxEntry[] = []
-  /** Publishes and marks that `stop` waits for. */
-  const inFlight = new Set<Promise<unknown>>()
+  /** Events that are neither marked nor given back. */
   let inProgress = 0
   /** Passes in a row that failed; 1 also if an event of a commit could not be published. */
   let failures = 0
   let hasFailed = false
   let isStopping = false
-  let isMarking = false
+  let marking: Promise<void> | undefined
+  /** Resolves once the relay stops and nothing is in progress. */
+  const idle = Promise.withResolvers<void>()
 
   function failed(error: unknown): void {
     if (failures === 0) log.warn('events cannot be relayed; they stay in the outbox', { error })
@@ -51,43 +52,39 @@ export function startRelay({ outbox, publish, log }: RelayDeps): Relay & { reado
       failed(error)
       unsent.push(entry)
     }
-    if (!isMarking) void track(mark())
+    marking ??= mark()
   }
 
   /** Marks the confirmed events in one call for each wake-up, and gives the others back. After a crash they are published again. */
   async function mark(): Promise<void> {
-    isMarking = true
     for (let tries = 0; confirmed.length + unsent.length > 0; ) {
       if (!isStopping) await sharedWake(RARE_WAKE_MS)
       const [sent, back] = [confirmed.splice(0), unsent.splice(0)]
       try {
         if (sent.length > 0) await outbox.sent(sent)
         if (back.length > 0) await outbox.giveBack(back)
-        inProgress -= sent.length + back.length
         tries = 0
         // Traffic and further failures must not shorten the backoff.
         if (back.length > 0 && failures === 1) poll.wake()
       } catch (error) {
         // Both calls may be repeated. After a restart, or after 11 s, a relay publishes these events again.
-        if (isStopping) break
-        if (tries === 0) log.warn('published events cannot be marked; retrying', { error })
-        confirmed.unshift(...sent)
-        unsent.unshift(...back)
-        await delay(backoffMs(tries++, FIRST_RETRY_MS, LAST_RETRY_MS))
+        if (!isStopping) {
+          if (tries === 0) log.warn('published events cannot be marked; retrying', { error })
+          confirmed.unshift(...sent)
+          unsent.unshift(...back)
+          await delay(backoffMs(tries++, FIRST_RETRY_MS, LAST_RETRY_MS))
+          continue
+        }
       }
+      inProgress -= sent.length + back.length
     }
-    isMarking = false
+    marking = undefined
+    if (isStopping && inProgress === 0) idle.resolve()
   }
 
-  function take(entries: readonly OutboxEntry[]): Promise<unknown> {
+  async function take(entries: readonly OutboxEntry[]): Promise<void> {
     inProgress += entries.length
-    return track(Promise.all(entries.map(send)))
-  }
-
-  function track(work: Promise<unknown>): Promise<unknown> {
-    inFlight.add(work)
-    void work.finally(() => inFlight.delete(work))
-    return work
+    await Promise.all(entries.map(send))
   }
 
   const poll = startPoll(POLL_MS, async () => {
@@ -127,7 +124,7 @@ export function startRelay({ outbox, publish, log }: RelayDeps): Relay & { reado
     async stop() {
       isStopping = true
       await poll.stop()
-      while (inFlight.size > 0) await Promise.all(inFlight)
+      if (inProgress > 0) await idle.promise
     },
   }
 }
