@@ -1,5 +1,28 @@
-import type { Delivery } from '@switchhook/contracts'
-import { type SpanAttributes, spanned, type Tracing } from './span.ts'
+import { type Delivery, type PlatformEvent, traceIdOfEvent } from '@switchhook/contracts'
+import { type SpanAttributes, type SpanStart, spanned, type Tracing } from './span.ts'
+
+/** The span in which an event is published or handled. An event without a trace context starts a trace. */
+export const eventSpan = (
+  { eventId, eventType, tenant, traceparent }: PlatformEvent,
+  operation: 'send' | 'process',
+  destination: string,
+): SpanStart => ({
+  name: `${operation} switchhook.events`,
+  kind: operation === 'send' ? 'producer' : 'consumer',
+  parent: traceparent,
+  traceId: traceparent === undefined ? traceIdOfEvent(eventId) : undefined,
+  attributes: () => ({
+    'messaging.system': 'rabbitmq',
+    'messaging.operation.name': operation,
+    'messaging.operation.type': operation,
+    'messaging.destination.name': destination,
+    ...(operation === 'send' && { 'messaging.rabbitmq.destination.routing_key': eventType }),
+    'messaging.message.id': eventId,
+    'switchhook.event_id': eventId,
+    'switchhook.event_type': eventType,
+    ...(tenant !== null && { 'switchhook.tenant': tenant }),
+  }),
+})
 
 /** Span attributes of a delivery: ids, never a URL, a header or a body. */
 export const deliveryAttributes = (delivery: Delivery): SpanAttributes => ({

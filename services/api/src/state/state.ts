@@ -1,6 +1,6 @@
-import { type PlatformEvent, traceIdOf, traceIdOfEvent } from '@switchhook/contracts'
+import { type PlatformEvent, traceIdOf } from '@switchhook/contracts'
 import type { Broker } from '@switchhook/messaging'
-import { type Logger, type Metrics, spanned, type Tracing } from '@switchhook/runtime'
+import { eventSpan, type Logger, type Metrics, spanned, type Tracing } from '@switchhook/runtime'
 import { createOutbox, createStateStore, createTimerStore, type Redis } from '@switchhook/store'
 import { startRelay } from './relay.ts'
 import { countTimers, createEventMeter, showGauges } from './state-meter.ts'
@@ -24,7 +24,7 @@ export async function openState(deps: {
   const meter = createEventMeter(metrics)
   /** Publishes a stored event in the trace of the request that caused it. An event without a request starts a new trace. */
   const publish = (event: PlatformEvent): Promise<void> =>
-    spanned(tracing, spanOf(event), async ({ traceparent }) => {
+    spanned(tracing, eventSpan(event, 'send', 'switchhook.events'), async ({ traceparent }) => {
       await broker.publishEvent({ ...event, traceparent })
       const { eventId, eventType, tenant } = event
       log.debug('event relayed', { traceId: traceIdOf(traceparent), eventId, eventType, tenant })
@@ -46,21 +46,3 @@ export async function openState(deps: {
     timers: { ...loop, start: (owners: TimerOwners) => loop.start(countTimers(metrics, owners)) },
   }
 }
-
-const spanOf = ({ eventId, eventType, tenant, traceparent }: PlatformEvent): Parameters<Tracing['begin']>[0] => ({
-  name: 'send switchhook.events',
-  kind: 'producer',
-  parent: traceparent,
-  traceId: traceparent === undefined ? traceIdOfEvent(eventId) : undefined,
-  attributes: () => ({
-    'messaging.system': 'rabbitmq',
-    'messaging.operation.name': 'send',
-    'messaging.operation.type': 'send',
-    'messaging.destination.name': 'switchhook.events',
-    'messaging.rabbitmq.destination.routing_key': eventType,
-    'messaging.message.id': eventId,
-    'switchhook.event_id': eventId,
-    'switchhook.event_type': eventType,
-    ...(tenant !== null && { 'switchhook.tenant': tenant }),
-  }),
-})
