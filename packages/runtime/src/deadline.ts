@@ -69,13 +69,9 @@ export class NotAnswered extends Error {}
 export function answerWithin<T>(ms: number, answer: Promise<T>, message: string): Promise<T> {
   return new Promise((resolve, reject) => {
     const deadline = startDeadline(ms, () => reject(new NotAnswered(message)))
-    const ending =
-      <Result>(settle: (result: Result) => void) =>
-      (result: Result): void => {
-        deadline.stop()
-        settle(result)
-      }
-    answer.then(ending(resolve), ending(reject))
+    const stop = (): void => deadline.stop()
+    answer.then(stop, stop)
+    answer.then(resolve, reject)
   })
 }
 
