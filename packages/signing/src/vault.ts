@@ -20,18 +20,7 @@ export const subscriptionHeader = (tenant: string | null, subscriptionId: string
   name,
 ]
 
-/** Encrypts secrets for the store and for messages, which are useless to a reader without the keys. */
-export interface Vault {
-  /** Encrypts with the first key. The result differs each time. */
-  seal(text: string, context: SealContext): string
-  /** @throws VaultError */
-  open(sealed: string, context: SealContext): string
-  /** False: seal the text again before its key is removed. */
-  isOfFirstKey(sealed: string): boolean
-  /** 128 bits that only a process with the keys can compute, in Base64url: a token with them was issued for this context. */
-  proofOf(context: SealContext): string
-  isProof(proof: string, context: SealContext): boolean
-}
+export type Vault = ReturnType<typeof createVault>
 
 /** A sealed text cannot be decrypted. The message contains a key id at most, never the text. */
 export class VaultError extends Error {
@@ -45,8 +34,11 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const PROOF_BYTES = 16
 
-/** @param keys at least one: the first seals, all open */
-export function createVault(keys: readonly [SecretKey, ...SecretKey[]]): Vault {
+/**
+ * Encrypts secrets for the store and for messages, which are useless to a reader without the keys.
+ * @param keys at least one: the first seals, all open
+ */
+export function createVault(keys: readonly [SecretKey, ...SecretKey[]]) {
   const [sealing] = keys
   const byId = new Map(keys.map(({ id, key }) => [id, key]))
   // Derived, because no key should serve two algorithms.
@@ -55,13 +47,16 @@ export function createVault(keys: readonly [SecretKey, ...SecretKey[]]): Vault {
     proofKeys.map((key) => createHmac('sha256', key).update(bytesOf(context)).digest().subarray(0, PROOF_BYTES))
 
   return {
-    proofOf: (context) => proofsOf(context)[0]?.toString('base64url') ?? '',
-    isProof(proof, context) {
+    /** 128 bits that only a process with the keys can compute, in Base64url: a token with them was issued for this context. */
+    proofOf: (context: SealContext): string => proofsOf(context)[0]?.toString('base64url') ?? '',
+    isProof(proof: string, context: SealContext): boolean {
       const given = Buffer.from(proof, 'base64url')
       return given.length === PROOF_BYTES && proofsOf(context).some((expected) => timingSafeEqual(given, expected))
     },
-    isOfFirstKey: (sealed) => sealed.startsWith(`${FORMAT}.${sealing.id}.`),
-    seal(text, context) {
+    /** False: seal the text again before its key is removed. */
+    isOfFirstKey: (sealed: string): boolean => sealed.startsWith(`${FORMAT}.${sealing.id}.`),
+    /** Encrypts with the first key. The result differs each time. */
+    seal(text: string, context: SealContext): string {
       const nonce = randomBytes(NONCE_BYTES)
       const cipher = createCipheriv(ALGORITHM, sealing.key, nonce, { authTagLength: TAG_BYTES })
       cipher.setAAD(bytesOf(context))
@@ -69,7 +64,8 @@ export function createVault(keys: readonly [SecretKey, ...SecretKey[]]): Vault {
       const content = Buffer.concat([nonce, cipher.getAuthTag(), encrypted])
       return `${FORMAT}.${sealing.id}.${content.toString('base64url')}`
     },
-    open(sealed, context) {
+    /** @throws VaultError */
+    open(sealed: string, context: SealContext): string {
       const [format, id = '', content, ...rest] = sealed.split('.')
       if (format !== FORMAT || content === undefined || rest.length > 0) throw new VaultError('not a sealed secret')
       const key = byId.get(id)
