@@ -84,27 +84,18 @@ function withoutNamedSecrets(line: string): string {
   let text = ''
   let end = 0
   for (const { 0: match, 1: name = '', index } of line.matchAll(NAME)) {
-    const pattern = valuePatternOf(name)
+    const pattern = SECRET_LINE.test(name) ? LINE_VALUE : SECRET.test(name) ? VALUE : undefined
     const valueAt = index + match.length
     // Skips names inside the previous value. A name that was itself taken for a value still has its own value redacted.
     if (pattern === undefined || valueAt < end) continue
     pattern.lastIndex = valueAt
     const [value = ''] = pattern.exec(line) ?? []
     if (value === '') continue
-    text += line.slice(end, valueAt) + inQuotesOf(value)
+    const [quote = ''] = /^\\*["']/.exec(value) ?? []
+    text += line.slice(end, valueAt) + quote + REDACTED + quote
     end = valueAt + value.length
   }
   return text + line.slice(end)
-}
-
-function valuePatternOf(name: string): RegExp | undefined {
-  if (SECRET_LINE.test(name)) return LINE_VALUE
-  return SECRET.test(name) ? VALUE : undefined
-}
-
-function inQuotesOf(value: string): string {
-  const [quote = ''] = /^\\*["']/.exec(value) ?? []
-  return `${quote}${REDACTED}${quote}`
 }
 
 const PATTERNS: readonly (readonly [pattern: RegExp, by: string])[] = [
