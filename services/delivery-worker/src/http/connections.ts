@@ -7,7 +7,7 @@ import { filterReads, readAnswerHead } from './answer-head.ts'
 import { type Connecting, createDial, type DialOptions } from './dial.ts'
 import { createRenewingClient } from './renewing-client.ts'
 
-/** `timeoutMs` includes TLS. */
+/** `timeoutMs` also limits the TLS handshake. */
 export interface ConnectionOptions extends DialOptions {
   /** Maximum number of connections to one endpoint. While they are replaced, as many again are open for up to 4 s. */
   readonly maxSockets: number
@@ -22,18 +22,6 @@ const IDLE_MS = 4_000
 
 /** https://undici.nodejs.org/#/docs/api/DiagnosticsChannel */
 const SEND_HEADERS = 'undici:client:sendHeaders'
-
-/** The connection to which a request was written. */
-export interface Use {
-  /** It was open before. The server may have closed it meanwhile, as it closes one between requests. */
-  readonly isReused: boolean
-  /** No byte has arrived since. The server may have closed the connection because it was idle. */
-  readonly isUnanswered: boolean
-  /** The status of the answer, if its status line has arrived, otherwise 0. */
-  readonly status: number
-  /** The TLS alert that has arrived. In TLS 1.3 it comes after the handshake, and undici sees only the end of the connection. */
-  readonly alert: Error | undefined
-}
 
 /** How long an endpoint that sent stray bytes gets a new connection for each delivery. */
 const STRAYS_MS = 3_600_000
@@ -129,16 +117,22 @@ export function openConnections(options: ConnectionOptions) {
   }
 }
 
-/** Observes how a connection is used: by its latest request. */
+/** The connection to which a request was written, as the latest one finds it. */
+export type Use = Readonly<Omit<ReturnType<typeof observe>, 'begin'>>
+
 function observe(socket: Socket) {
   const head = readAnswerHead()
   let bytesBefore = 0
   const use = {
+    /** It was open before. The server may have closed it meanwhile, as it closes one between requests. */
     isReused: false,
+    /** The TLS alert that has arrived. In TLS 1.3 it comes after the handshake, and undici sees only the end of the connection. */
     alert: undefined as Error | undefined,
+    /** No byte has arrived since. The server may have closed the connection because it was idle. */
     get isUnanswered(): boolean {
       return socket.bytesRead === bytesBefore
     },
+    /** The status of the answer, if its status line has arrived, otherwise 0. */
     get status(): number {
       return head.status()
     },

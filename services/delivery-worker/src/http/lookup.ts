@@ -83,7 +83,7 @@ export function createLookup(options: LookupOptions): Lookup {
    */
   async function askServers(name: string, resolvers: readonly dns.Resolver[]): Promise<string[]> {
     const found: string[] = []
-    const failures: Failure[] = []
+    let failed: Failure | undefined
     const { promise: enough, resolve: isEnough } = Promise.withResolvers<void>()
     let delay: Deadline | undefined
     async function ask(type: 'A' | 'AAAA'): Promise<void> {
@@ -94,7 +94,7 @@ export function createLookup(options: LookupOptions): Lookup {
           delay = startDeadline(RESOLUTION_DELAY_MS, isEnough)
       } catch (error) {
         const failure = error as Failure
-        if (!ABSENT.has(failure.code)) failures.push(failure)
+        if (!ABSENT.has(failure.code)) failed ??= failure
         // RFC 8020: it has no address of the other family either. Some servers say so of IPv6 alone, wrongly (RFC 4074).
         else if (type === 'A' && failure.code === 'ENOTFOUND') isEnough()
       }
@@ -102,8 +102,7 @@ export function createLookup(options: LookupOptions): Lookup {
     void Promise.all([ask('A'), ask('AAAA')]).then(() => isEnough())
     await enough
     delay?.stop()
-    const [failure] = failures
-    if (found.length === 0 && failure !== undefined) throw failure
+    if (found.length === 0 && failed !== undefined) throw failed
     return found.toSorted((a, b) => Number(isIPv6(a)) - Number(isIPv6(b)))
   }
 
@@ -130,7 +129,7 @@ export function createLookup(options: LookupOptions): Lookup {
   }
 
   return async (hostname) => {
-    const own = hosts().get(hostname.toLowerCase()) ?? (LOCALHOST.test(hostname) ? LOOPBACK : undefined)
+    const own = hosts().get(hostname.toLowerCase()) ?? (LOCALHOST.test(hostname) ? ['127.0.0.1', '::1'] : undefined)
     return own ?? asked.get(hostname) ?? askOnce(hostname)
   }
 }
@@ -170,7 +169,6 @@ const ABSENT: ReadonlySet<string | undefined> = new Set(['ENOTFOUND', 'ENODATA',
 
 /** RFC 6761, section 6.3: always this machine, and never sent to a name server. */
 const LOCALHOST = /(^|\.)localhost\.?$/i
-const LOOPBACK: readonly string[] = ['127.0.0.1', '::1']
 
 const hasOutwardIpv4 = (): boolean =>
   Object.values(networkInterfaces()).some((all) => all?.some((one) => one.family === 'IPv4' && !one.internal))

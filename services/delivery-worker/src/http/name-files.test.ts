@@ -73,7 +73,7 @@ test.each<[string, number, readonly string[]]>([
   expect(candidatesOf(name, { search: ['a', 'b'], ndots })).toEqual(expected)
 })
 
-test.each<[readonly string[], number, readonly string[]]>([
+test.each<[string[], number, readonly string[]]>([
   [['', 'a'], 5, ['web.dev', 'web.dev.a']],
   [['a', ''], 5, ['web.dev.a', 'web.dev']],
   [['a', '', 'a'], 1, ['web.dev', 'web.dev.a']],

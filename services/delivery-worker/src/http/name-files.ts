@@ -3,13 +3,6 @@ import { isIP } from 'node:net'
 import { hostname } from 'node:os'
 import { getOrCreate } from '@switchhook/runtime'
 
-/** How this machine completes names: resolv.conf(5). */
-export interface SearchRules {
-  readonly search: readonly string[]
-  /** A name with at least as many dots is first asked for as it is. */
-  readonly ndots: number
-}
-
 /** The limit of resolv.conf(5). */
 const MAX_NDOTS = 15
 const MAX_NAME = 253
@@ -30,10 +23,11 @@ export function parseHosts(text: string): ReadonlyMap<string, readonly string[]>
 }
 
 /**
- * As glibc reads it: only a line that begins with the keyword counts, and what follows is no comment.
+ * How this machine completes names: resolv.conf(5), as glibc reads it. Only a line that begins with the keyword counts, and what
+ * follows is no comment. A name with at least `ndots` dots is first asked for as it is.
  * @param ownName the name of this machine, whose domain is searched if the file names none
  */
-export function parseSearchRules(text: string, ownName = hostname()): SearchRules {
+export function parseSearchRules(text: string, ownName = hostname()) {
   const ownDomain = ownName.split('.').slice(1).join('.')
   let search: readonly string[] = ownDomain === '' ? [] : [ownDomain]
   let ndots = 1
@@ -54,7 +48,7 @@ export function parseSearchRules(text: string, ownName = hostname()): SearchRule
  * The names to ask the name servers for, in this order. A name that ends with a dot is complete. The domain `.` in the
  * search list (here an empty text) asks for the name as it is.
  */
-export function candidatesOf(name: string, { search, ndots }: SearchRules): readonly string[] {
+export function candidatesOf(name: string, { search, ndots }: ReturnType<typeof parseSearchRules>): readonly string[] {
   if (name.endsWith('.')) return [name.slice(0, -1)]
   const below = search
     .map((domain) => (domain === '' ? name : `${name}.${domain}`))

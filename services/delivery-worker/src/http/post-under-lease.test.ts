@@ -6,7 +6,6 @@ import { aReading, posted as postedTo } from '../testing/delivering.ts'
 import {
   type Broken,
   createPostUnderLease,
-  type LeaseExpired,
   type PostTerms,
   type TakePermit,
   type Unfinished,
@@ -17,7 +16,7 @@ const first = aDelivery()
 const moved: Delivery = { ...first, url: 'https://client.example/moved' }
 const ok: Outcome = { kind: 'delivered', status: 204 }
 const reset: Outcome = { kind: 'unreachable', reason: 'reset' }
-const expired: LeaseExpired = { kind: 'lease-expired' }
+const expired: Unfinished = { kind: 'lease-expired' }
 const broken: Broken = { kind: 'broken', outcome: reset }
 
 /** A deadline that passes at `TIMEOUT_MS` of this clock. */

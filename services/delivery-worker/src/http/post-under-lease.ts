@@ -17,13 +17,11 @@ export interface PostTerms {
   readonly hidden?: readonly string[]
 }
 
-/** A result that is not the outcome of the attempt yet. */
-export type Unfinished = LeaseExpired | Broken
-
-/** The lease ended while the connection was being made. Nothing has been written under it. */
-export interface LeaseExpired {
-  readonly kind: 'lease-expired'
-}
+/**
+ * A result that is not the outcome of the attempt yet. `lease-expired`: the lease ended while the connection was being made, so
+ * nothing has been written under it.
+ */
+export type Unfinished = Broken | { readonly kind: 'lease-expired' }
 
 /**
  * The request was written to a kept connection, which the server closed just then, or on which something arrived that is no

@@ -14,7 +14,7 @@ import {
 } from '../policy/classify.ts'
 import { classifyBroken, SENT_BY_PARSERS, StrayAnswer } from './classify-broken.ts'
 import type { Connections, Use } from './connections.ts'
-import type { LeaseExpired, PostTerms, Unfinished } from './post-under-lease.ts'
+import type { PostTerms, Unfinished } from './post-under-lease.ts'
 
 /**
  * How much of an answer's body is read, and for how long. Reading all of it keeps the connection usable; beyond the limits
@@ -32,17 +32,12 @@ type Exchange =
   | { readonly kind: 'waiting'; readonly controller: Dispatcher.DispatchController }
   | {
       readonly kind: 'body'
-      readonly excerpt: Excerpt | undefined
+      /** The parts of its source, and what the attempt comes to without it. */
+      readonly excerpt: { readonly chunks: Buffer[]; readonly outcome: Outcome & { kind: 'answered' } } | undefined
       readonly bytes: number
       readonly bodyDeadline: Deadline
     }
   | { readonly kind: 'ended' }
-
-interface Excerpt {
-  /** What the attempt comes to without it. */
-  readonly outcome: Outcome & { readonly kind: 'answered' }
-  readonly chunks: Buffer[]
-}
 
 /** An `Error` is not classified yet: it may be our own failure. */
 type Sent = Outcome | Unfinished | Error
@@ -119,10 +114,8 @@ function send(
       // An interim answer (RFC 9110, section 15.2) is not the answer.
       if (status < 200 || exchange.kind !== 'waiting') return
       const mayBeStray = SENT_BY_PARSERS.has(status) && replayOf === undefined && use?.isReused === true
-      if (mayBeStray && textOf(headers.connection).includes('close')) {
-        controller.abort(new StrayAnswer(`${status} to a request that it did not understand`))
-        return
-      }
+      if (mayBeStray && textOf(headers.connection).includes('close'))
+        return controller.abort(new StrayAnswer(`${status} to a request that it did not understand`))
       // Before the exchange changes: an error then fails the attempt. Afterwards it would leave the attempt without an end.
       const redirect = REDIRECTS.has(status)
         ? redirectText(headers.location, `${origin}${request.path}`, hidden)
@@ -144,9 +137,7 @@ function send(
       exchange = { ...exchange, bytes: exchange.bytes + chunk.length }
       if (exchange.bytes > MAX_ANSWER_BYTES) controller.abort(tooLong())
     },
-    onResponseEnd() {
-      endBody(true)
-    },
+    onResponseEnd: () => endBody(true),
     onResponseError(_controller, error) {
       // An error after the status line does not change the outcome.
       if (exchange.kind !== 'connecting' && exchange.kind !== 'waiting') return endBody(false)
@@ -154,10 +145,8 @@ function send(
       const failed = classifyBroken(error, use)
       if (failed.repeat === 'stray') connections.strays.set(origin, true)
       if (failed.repeat === undefined || replayOf !== undefined) return end(failed.sent)
-      const detail = failed.repeat === 'stray' && {
-        detail: `repeated on a new connection; a kept one had no answer to this request: ${error.message}`,
-      }
-      end({ kind: 'broken', outcome: classifyError(failed.sent), ...detail })
+      const detail = `repeated on a new connection; a kept one had no answer to this request: ${error.message}`
+      end({ kind: 'broken', outcome: classifyError(failed.sent), ...(failed.repeat === 'stray' && { detail }) })
     },
   }
 
@@ -186,7 +175,7 @@ function outcomeOf(status: number, detail: string | undefined, retryAfterMs: num
 
 /** One for all requests: a stack trace for each would cost more than the request. */
 const LEASE_ENDED = new Error('the lease ended before the request was written')
-const LEASE_EXPIRED: LeaseExpired = { kind: 'lease-expired' }
+const LEASE_EXPIRED: Unfinished = { kind: 'lease-expired' }
 
 const tooLong = (): Error => new Error('the body is longer or slower than the limits of an excerpt')
 
