@@ -17,12 +17,8 @@ export function createNetworkMatcher(cidrs: readonly string[]): (address: string
 }
 
 function parseNetwork(cidr: string): [Address, number] {
-  const [network, prefix] = cidr.includes('/') ? ipaddr.parseCIDR(cidr) : wholeAddress(cidr)
+  const whole = cidr.includes(':') ? 128 : 32
+  const [network, prefix] = ipaddr.parseCIDR(cidr.includes('/') ? cidr : `${cidr}/${whole}`)
   const isMapped = network instanceof ipaddr.IPv6 && network.isIPv4MappedAddress() && prefix >= 96
   return isMapped ? [network.toIPv4Address(), prefix - 96] : [network, prefix]
-}
-
-function wholeAddress(text: string): [Address, number] {
-  const address = ipaddr.parse(text)
-  return [address, address.kind() === 'ipv4' ? 32 : 128]
 }
