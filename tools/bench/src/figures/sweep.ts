@@ -1,19 +1,22 @@
-import { type Bench, closing } from '../bench.ts'
-import { observeLatency } from '../load/arrivals.ts'
+import { type Bench, COOLDOWN_MS, closing, DEADLINE_MS } from '../bench.ts'
+import { latenciesOf, observeArrivals } from '../load/arrivals.ts'
 import { subscribe } from '../load/client.ts'
-import { type Behaviour, openEndpoints } from '../load/endpoints.ts'
+import { type Arrival, type Behaviour, openEndpoints } from '../load/endpoints.ts'
 import { openChannel, publishEvent, purgeQueues, timedData } from '../load/events.ts'
 import { deliverInTurn } from '../load/harm.ts'
-import { round, type Spread } from '../measure/statistics.ts'
-import { sideOf } from './latency.ts'
+import { medianSpread, round, type Spread, spreadOf } from '../measure/statistics.ts'
 
 const [HARMFUL, NEIGHBOUR] = ['tenant-32', 'tenant-33']
 /** To the endpoints that answer now and then. */
 const PER_SECOND = 100
-/** So that a 99th percentile is more than the second largest of 200: 500 in ten seconds. */
 const NEIGHBOUR_PER_SECOND = 50
+/** Of 5 s, so that a stall of the machine spoils the percentile of one part and not that of a side. */
+const POSTS_PER_PART = 5 * NEIGHBOUR_PER_SECOND
 const WARM_UP_MS = 2_000
-const RUNS = 3
+/** Turns of both sides: the machine's speed drifts by more than what is looked for. */
+const ROUNDS = 3
+/** Until circuit breakers have closed and their endpoints have their retries. */
+const RECOVERY_MS = COOLDOWN_MS + DEADLINE_MS
 const ANSWERS: readonly Behaviour[] = ['hang', 'one in 10', 'one in 4', 'one in 2']
 
 /** Another tenant beside endpoints that answer now and then, so that no circuit breaker opens, and beside as many that answer. */
@@ -29,24 +32,34 @@ export async function measureSweep(bench: Bench) {
         await subscribe(part, own, { tenant: NEIGHBOUR })
         part.defer(() => purgeQueues(stack, 'delivery.'))
         await deliverInTurn(part, { tenant: HARMFUL, urls, perSecond: PER_SECOND })
-        const observe = (forMs: number): Promise<Spread> =>
-          observeLatency(endpoints, NEIGHBOUR_PER_SECOND, forMs, (n) =>
+        const observe = (forMs: number): Promise<readonly Arrival[]> =>
+          observeArrivals(endpoints, NEIGHBOUR_PER_SECOND, forMs, (n) =>
             publishEvent(channel, 'call.status', timedData(n), NEIGHBOUR),
           )
-        const observeRuns = async () => {
-          const runs: Spread[] = []
-          for (let run = 1; run <= RUNS; run++) runs.push(await observe(options.RUN_TIME))
-          return sideOf(runs)
-        }
         await observe(WARM_UP_MS)
-        const quiet = await observeRuns()
-        await endpoints.behave(1, answers)
-        const beside = await observeRuns()
-        return { endpoints: count, answers, quiet, beside, ratio: round(beside.p99Ms / quiet.p99Ms, 2) }
+        const quiet: Arrival[] = []
+        const beside: Arrival[] = []
+        for (let turn = 1; turn <= ROUNDS; turn++) {
+          quiet.push(...(await observe(options.RUN_TIME)))
+          await endpoints.behave(1, answers)
+          beside.push(...(await observe(options.RUN_TIME)))
+          await endpoints.behave(1, 'quick')
+          if (turn < ROUNDS) await observe(RECOVERY_MS)
+        }
+        const sides = { quiet: medianOfParts(quiet), beside: medianOfParts(beside) }
+        return { endpoints: count, answers, ...sides, ratio: round(sides.beside.p99Ms / sides.quiet.p99Ms, 2) }
       })
-      say(`  ${count}, ${answers}: ${row.beside.p99Ms} ms (${row.ratio} ×)`)
+      say(`  ${count}, ${answers}: ${row.quiet.p99Ms} ms, ${row.beside.p99Ms} ms (${row.ratio} ×)`)
       rows.push(row)
     }
   }
   return { perSecond: PER_SECOND, rows }
+}
+
+function medianOfParts(arrivals: readonly Arrival[]): Spread {
+  const latencies = latenciesOf(arrivals)
+  const parts = Array.from({ length: Math.ceil(latencies.length / POSTS_PER_PART) }, (_, n) =>
+    spreadOf(latencies.slice(n * POSTS_PER_PART, (n + 1) * POSTS_PER_PART)),
+  )
+  return medianSpread(parts)
 }

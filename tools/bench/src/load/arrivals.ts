@@ -53,4 +53,7 @@ export async function observeArrivals(
 
 /** The same; resolves to the latency of these POSTs. */
 export const observeLatency = async (...load: Parameters<typeof observeArrivals>): Promise<Spread> =>
-  spreadOf((await observeArrivals(...load)).map(([, latencyMs]) => latencyMs))
+  spreadOf(latenciesOf(await observeArrivals(...load)))
+
+export const latenciesOf = (arrivals: readonly Arrival[]): readonly number[] =>
+  arrivals.map(([, latencyMs]) => latencyMs)

@@ -21,7 +21,6 @@ const seconds = (ms: number): string => `${Number((ms / 1_000).toFixed(1))} s`
 type Latency = Pick<Spread, 'p50Ms' | 'p99Ms'>
 const LATENCY = ['p50, ms', 'p99, ms']
 const latency = ({ p50Ms, p99Ms }: Latency) => [p50Ms, p99Ms]
-const p99sOf = ({ runs }: { readonly runs: readonly Latency[] }): string => runs.map(({ p99Ms }) => p99Ms).join(', ')
 const pairs = (runs: readonly Latency[]): string => runs.map((run) => latency(run).join(' / ')).join(', ')
 
 const SIDE_NAMES: Readonly<Record<SideName, string>> = {
@@ -161,15 +160,15 @@ export const TABLES: { readonly [Name in FigureName]: (figure: Figures[Name]) =>
   sweep: ({ perSecond, rows }) => [
     table(
       [
-        `p99 of another tenant, ms; ${perSecond} deliveries a second to`,
+        `p50 and p99 of another tenant, ms; ${perSecond} deliveries a second to`,
         'all answer',
         'they answer like this',
-        'relative',
+        'p99, relative',
       ],
       rows.map(({ endpoints, answers, quiet, beside, ratio }) => [
         `${endpoints} endpoints: ${answers}`,
-        `${quiet.p99Ms} (${p99sOf(quiet)})`,
-        `${beside.p99Ms} (${p99sOf(beside)})`,
+        `${quiet.p50Ms}, ${quiet.p99Ms}`,
+        `${beside.p50Ms}, ${beside.p99Ms}`,
         ratio,
       ]),
     ),
