@@ -1,14 +1,30 @@
 -- Precedes the text of every script (scripts.ts).
 
--- Redis' clock, in ms since 1970.
-local function clock()
+-- Redis' clock, in µs since 1970.
+local function micros()
   local time = redis.call('TIME')
-  return time[1] * 1000 + math.floor(time[2] / 1000)
+  return time[1] * 1000000 + time[2]
+end
+
+-- The same in ms.
+local function clock()
+  return math.floor(micros() / 1000)
 end
 
 -- A whole number as text. Lua may write a large one with an exponent.
 local function digits(number)
   return string.format('%.0f', number)
+end
+
+-- Whether a cool-down or a lease runs. One that begins in the future is over: a Redis whose clock was ahead wrote it.
+local function runs(now, from, til)
+  return til and tonumber(from) <= now and now < tonumber(til)
+end
+
+-- The score (µs) of the next entry of a list by time. Scores are unique within a list, so that they can be cursors.
+local function nextScore(list, now)
+  local newest = redis.call('ZRANGE', list, 0, 0, 'REV', 'WITHSCORES')[2]
+  return math.max(now, newest and newest + 1 or 0)
 end
 
 -- Keeps the times in sorted sets right after a failover to a Redis whose clock is behind: otherwise all that is due would wait

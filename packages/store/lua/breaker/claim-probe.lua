@@ -8,11 +8,7 @@ if not openUntil then
   return 1
 end
 local now = clock()
--- A span that begins in the future was written by a Redis whose clock was ahead: it is over (breaker-store.ts).
-local function runs(from, til)
-  return til and tonumber(from) <= now and now < tonumber(til)
-end
-if runs(openedAt, openUntil) or runs(probedAt, probeUntil) then
+if runs(now, openedAt, openUntil) or runs(now, probedAt, probeUntil) then
   return 0
 end
 local nowMs, untilMs = digits(now), digits(now + ARGV[2])

@@ -16,10 +16,8 @@ local function read(breaker, subscriptions, listening, rejections, id)
   if not openUntil then
     return { 'closed', tonumber(failures or 0), '0', subscription, listened, rejected, hangs }
   end
-  local now = clock()
-  -- A cool-down that begins in the future was written by a Redis whose clock was ahead: it is over (breaker-store.ts).
-  local isOpen = tonumber(openedAt) <= now and now < tonumber(openUntil)
-  return { isOpen and 'open' or 'probing', tonumber(failures), openUntil, subscription, listened, rejected, hangs }
+  local state = runs(clock(), openedAt, openUntil) and 'open' or 'probing'
+  return { state, tonumber(failures), openUntil, subscription, listened, rejected, hangs }
 end
 
 local found = {}

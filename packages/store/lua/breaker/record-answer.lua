@@ -4,9 +4,7 @@
 -- ARGV    1 how many results are known   2 retention in ms
 local openedAt, openUntil, paused, earlier =
   unpack(redis.call('HMGET', KEYS[1], 'openedAt', 'openUntil', 'paused', 'recent'))
-local now = clock()
--- A cool-down that begins in the future was written by a Redis whose clock was ahead: it is over (breaker-store.ts).
-if paused and tonumber(openedAt) <= now and now < tonumber(openUntil) then
+if paused and runs(clock(), openedAt, openUntil) then
   -- Not 0: a breaker without failures counts as closed, and the answer to the probe would not be recorded.
   redis.call('HSET', KEYS[1], 'failures', 1)
 else

@@ -4,12 +4,7 @@
 -- result  when it was first added, in µs; unique within the list, so that it can be a cursor   the size of the list
 local since = redis.call('ZSCORE', KEYS[1], ARGV[1])
 if not since then
-  local time = redis.call('TIME')
-  local now = time[1] * 1000000 + time[2]
-  local newest = redis.call('ZRANGE', KEYS[1], 0, 0, 'REV', 'WITHSCORES')[2]
-  if newest and tonumber(newest) >= now then
-    now = tonumber(newest) + 1
-  end
+  local now = nextScore(KEYS[1], micros())
   since = digits(now)
   redis.call('ZADD', KEYS[1], since, ARGV[1])
   setExtra(KEYS[3], ARGV[1], tonumber(ARGV[3]))

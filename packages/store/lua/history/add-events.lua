@@ -1,25 +1,20 @@
 -- Adds events that were fanned out to lists and journals, and removes the oldest entries. An entry that is listed already
--- keeps its place. Scores (µs) are unique within a list, so that they can be cursors. The list of a journal is the index of
--- its stream, in which an entry's id is its score: milliseconds, then the microseconds within.
+-- keeps its place. The list of a journal is the index of its stream, in which an entry's id is its score: milliseconds,
+-- then the microseconds within.
 -- A list exceeds its limits by a little, so that few calls remove anything: its number by a 32nd, its age by a 64th.
 -- A long one exceeds its number by 64 only: Redis serves nothing else while it removes entries.
 -- KEYS    for each list: the list, and of a journal its stream
 -- ARGV    for each list: most entries ('': nothing is removed, and the retention is only that of a new list), retention in
 --         ms, '1' for a journal, number of entries; then the entries from the oldest on: in a list the entry, in a
 --         journal the event's id, its text, its data
-local time = redis.call('TIME')
-local now = time[1] * 1000000 + time[2]
+local now = micros()
 
-local function idAt(micros)
-  return string.format('%.0f-%.0f', math.floor(micros / 1000), micros % 1000)
+local function idAt(score)
+  return string.format('%.0f-%.0f', math.floor(score / 1000), score % 1000)
 end
 
 local function add(list, stream, at, count)
-  local first = now
-  local newest = redis.call('ZRANGE', list, 0, 0, 'REV', 'WITHSCORES')[2]
-  if newest and tonumber(newest) >= now then
-    first = tonumber(newest) + 1
-  end
+  local first = nextScore(list, now)
   local width = stream and 3 or 1
   local places = {}
   for i = 1, count do
