@@ -15,38 +15,37 @@ import type { Delivery, DeliveryId, EventId, SubscriptionId, Tenant } from '@swi
 // Subscriptions
 
 /** hash: subscription id → JSON · until deleted · api */
-export const subscriptionsKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:subscriptions`
+export const subscriptionsKey = (tenant: Tenant): string => ofTenant(tenant, 'subscriptions')
 
 /** string: random, replaced with every change of the subscriptions; invalidates caches · forever · api */
-export const revisionKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:revision`
+export const revisionKey = (tenant: Tenant): string => ofTenant(tenant, 'revision')
 
 /**
  * zset: `<createdAt> <id>` per subscription, all with score 0, for paging · until the last one is deleted · api
  * The extra member `!<revision>` names the revision that the set describes.
  */
-export const subscriptionOrderKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:order`
+export const subscriptionOrderKey = (tenant: Tenant): string => ofTenant(tenant, 'order')
 
 /** string: the bytes of the JSON of a tenant's subscriptions · until the last one is deleted · api */
-export const subscriptionBytesKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:subscription-bytes`
+export const subscriptionBytesKey = (tenant: Tenant): string => ofTenant(tenant, 'subscription-bytes')
 
 /**
  * list: `<revision before> <revision after> <subscription>` of a tenant's latest changes, if it has many subscriptions
  * (matching.ts) · a day from the last one · api
  */
-export const subscriptionChangesKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:changes`
+export const subscriptionChangesKey = (tenant: Tenant): string => ofTenant(tenant, 'changes')
 
 /** hash: externalId → subscription id · until deleted; an entry whose subscription is gone is free · api */
-export const externalIdsKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:external-ids`
+export const externalIdsKey = (tenant: Tenant): string => ofTenant(tenant, 'external-ids')
 
 /**
  * string: the url, signing and headers of a deleted subscription, as JSON · as long as a delivery can be sent again, from the
  * deletion on · api
  */
-export const removedSubscriptionKey = ({ tenant, subscriptionId }: Endpoint): string =>
-  `sh:{t:${escapeTenant(tenant)}}:removed:${subscriptionId}`
+export const removedSubscriptionKey = (endpoint: Endpoint): string => ofEndpoint(endpoint, 'removed')
 
 /** zset: subscription → end of the lease of its receiver check, ms · as long as the longest lease · api */
-export const checksKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:checks`
+export const checksKey = (tenant: Tenant): string => ofTenant(tenant, 'checks')
 
 /** string: result of a receiver check, JSON · 10 minutes · worker */
 export const checkFactsKey = (checkId: string): string => `sh:{c:${checkId}}:facts`
@@ -57,23 +56,19 @@ export const checkFactsKey = (checkId: string): string => `sh:{c:${checkId}}:fac
 export type Endpoint = Pick<Delivery, 'tenant' | 'subscriptionId'>
 
 /** hash: circuit breaker of a subscription (breaker-store.ts) · a day and a cool-down from the last failure, of an outage 30 days · worker */
-export const breakerKey = ({ tenant, subscriptionId }: Endpoint): string =>
-  `sh:{t:${escapeTenant(tenant)}}:breaker:${subscriptionId}`
+export const breakerKey = (endpoint: Endpoint): string => ofEndpoint(endpoint, 'breaker')
 
 /** zset: start of a period of cool-downs, ms → its end, ms (cool-down-history.ts) · 30 days from the last one · worker */
-export const coolDownsKey = ({ tenant, subscriptionId }: Endpoint): string =>
-  `sh:{t:${escapeTenant(tenant)}}:cool-downs:${subscriptionId}`
+export const coolDownsKey = (endpoint: Endpoint): string => ofEndpoint(endpoint, 'cool-downs')
 
 /**
  * string: since when the endpoint has rejected deliveries, ms, and the id of the recovery to come (rejection-store.ts) · until
  * that recovery begins, at most 30 days from the last rejection · worker, api
  */
-export const rejectedKey = ({ tenant, subscriptionId }: Endpoint): string =>
-  `sh:{t:${escapeTenant(tenant)}}:rejected:${subscriptionId}`
+export const rejectedKey = (endpoint: Endpoint): string => ofEndpoint(endpoint, 'rejected')
 
 /** hash: when the endpoint last acknowledged and when it last failed · 90 days from the last contact · worker */
-export const contactKey = ({ tenant, subscriptionId }: Endpoint): string =>
-  `sh:{t:${escapeTenant(tenant)}}:contact:${subscriptionId}`
+export const contactKey = (endpoint: Endpoint): string => ofEndpoint(endpoint, 'contact')
 
 // Deliveries
 
@@ -100,26 +95,22 @@ export const parkedKey = (subscription: SubscriptionId): string => `sh:{s:${subs
 export const parkedLimitKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:parked-limit`
 
 /** zset: subscription → when it last parked a delivery, ms · PARKED_RETENTION and a day from the last one · worker */
-export const parkingSubscriptionsKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:parked`
+export const parkingSubscriptionsKey = (tenant: Tenant): string => ofTenant(tenant, 'parked')
 
 /** hash: `<delivery>:<run>` → units that a large one takes beyond one (tenant-sizes.ts); `sum` → of all with a body · as the list above · worker, api */
 export const parkedExtrasKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:parked-extras`
 
 /** zset: subscription → how many units its parked, or held, deliveries take, as last recorded (tenant-sizes.ts) · PARKED_RETENTION and a day from the last record · worker */
-export const sizesKey = (tenant: Tenant, list: 'parked' | 'held'): string =>
-  `sh:{t:${escapeTenant(tenant)}}:${list}-sizes`
+export const sizesKey = (tenant: Tenant, list: 'parked' | 'held'): string => ofTenant(tenant, `${list}-sizes`)
 
 /** hash: the sum of the sizes; until when a worker cuts lists, ms · as the sizes · worker */
-export const totalKey = (tenant: Tenant, list: 'parked' | 'held'): string =>
-  `sh:{t:${escapeTenant(tenant)}}:${list}-total`
+export const totalKey = (tenant: Tenant, list: 'parked' | 'held'): string => ofTenant(tenant, `${list}-total`)
 
 /** hash: subscription → the limit that its list crossed · as the sizes, or until the list is far below · worker */
-export const crossingsKey = (tenant: Tenant, list: 'parked' | 'held'): string =>
-  `sh:{t:${escapeTenant(tenant)}}:${list}-crossings`
+export const crossingsKey = (tenant: Tenant, list: 'parked' | 'held'): string => ofTenant(tenant, `${list}-crossings`)
 
 /** hash: subscription → crossing of which there is no notice yet: when, ms, the limit and the size · likewise, or until its notice is published · worker */
-export const limitNoticesKey = (tenant: Tenant, list: 'parked' | 'held'): string =>
-  `sh:{t:${escapeTenant(tenant)}}:${list}-notices`
+export const limitNoticesKey = (tenant: Tenant, list: 'parked' | 'held'): string => ofTenant(tenant, `${list}-notices`)
 
 // Held deliveries: of subscriptions that are paused, at their limits, or received instead of being POSTed (held-store.ts)
 
@@ -179,7 +170,7 @@ export const recipientsKey = (event: EventId): string => `sh:{${event}}:recipien
 // Statistics
 
 /** zset: subscription with statistics of its own → when it was last counted, ms · 35 days from the last one · worker */
-export const countedSubscriptionsKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:counted`
+export const countedSubscriptionsKey = (tenant: Tenant): string => ofTenant(tenant, 'counted')
 
 /**
  * hash: position of a minute (hour) among 120 → its counts (counts.ts); no subscription: of the whole tenant · from its
@@ -190,21 +181,21 @@ export const statisticsKey = (
   subscription: SubscriptionId | null,
   step: '1m' | '1h',
   hash: number,
-): string => `sh:{t:${escapeTenant(tenant)}}:statistics:${subscription ?? ''}:${step}:${hash}`
+): string => ofTenant(tenant, `statistics:${subscription ?? ''}:${step}:${hash}`)
 
 // Journal and live stream
 
 /** stream: a tenant's events with their data (journal.ts) · EVENT_JOURNAL_RETENTION from the last one · fanout */
-export const journalKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:journal`
+export const journalKey = (tenant: Tenant): string => ofTenant(tenant, 'journal')
 
 /** zset: event mark (ids.ts of contracts) → the event's place in the journal, µs · as the journal · fanout */
-export const journalIndexKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:journal:index`
+export const journalIndexKey = (tenant: Tenant): string => ofTenant(tenant, 'journal:index')
 
 /** string: empty; exists while a client reads the tenant's live stream · 15 seconds · api */
-export const listeningKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:listening`
+export const listeningKey = (tenant: Tenant): string => ofTenant(tenant, 'listening')
 
 /** stream: attempts for the live stream (live-attempts.ts) · a minute from the last one · worker */
-export const attemptsKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:attempts`
+export const attemptsKey = (tenant: Tenant): string => ofTenant(tenant, 'attempts')
 
 // Calls, agents and recoveries. They share a tag with the outbox and the timers, because one step changes all three.
 
@@ -250,7 +241,7 @@ export const idempotentListKey = (owner: string): string => `sh:{j:${owner}}:ide
 export const requestsKey = (client: string): string => `sh:{l:${client}}:requests`
 
 /** stream: the audit log of webhook changes (audit-store.ts) · AUDIT_RETENTION from the last entry · api */
-export const auditKey = (tenant: Tenant): string => `sh:{t:${escapeTenant(tenant)}}:audit`
+export const auditKey = (tenant: Tenant): string => ofTenant(tenant, 'audit')
 
 /** stream: the audit log of call commands and presence · likewise · api */
 export const commandAuditKey = (tenant: Tenant): string => `${auditKey(tenant)}:commands`
@@ -271,6 +262,11 @@ export const POLICY_KEY = 'sh:policy'
  * In a cluster it has the slot of `INSTALLATION_KEY`, so that only one primary decides whether every consumer pauses.
  */
 export const TEST_WRITE_KEY = `sh:{${INSTALLATION_KEY}}:probe`
+
+const ofTenant = (tenant: Tenant, name: string): string => `sh:{t:${escapeTenant(tenant)}}:${name}`
+
+const ofEndpoint = ({ tenant, subscriptionId }: Endpoint, name: string): string =>
+  ofTenant(tenant, `${name}:${subscriptionId}`)
 
 /**
  * Escapes a tenant's name one-to-one: a brace would end the hash tag, and a colon could make two keys equal. The
