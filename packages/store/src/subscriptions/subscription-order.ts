@@ -15,11 +15,8 @@ const cursors = createListCursor('', /^\d{4}-\d{2}-\d{2}T[\d:.]{8,12}Z [0-9a-f-]
 /** Subscriptions of one read: parsing them takes the process one to two milliseconds. */
 const AT_ONCE = 200
 
-/**
- * Reads a tenant's subscriptions in their order, without reading the others. A sorted set holds their places; the script that
- * writes a subscription updates it.
- */
-export function createSubscriptionOrder(redis: Redis) {
+/** Lists a tenant's subscriptions, the oldest first, by a sorted set of their places. @param verify as of the store */
+export function createSubscriptionOrder(redis: Redis, verify: () => Promise<void>) {
   /** The places after one, in order, a part at a time. */
   async function* places(tenant: Tenant, after = '', atOnce = AT_ONCE): AsyncGenerator<readonly string[], void> {
     for (let last: string | undefined = after; last !== undefined; ) {
@@ -39,21 +36,26 @@ export function createSubscriptionOrder(redis: Redis) {
   }
 
   return {
-    /** @throws AppError `invalid-request` for an invalid cursor */
+    /** A page of `all`, without reading the others. @throws AppError `invalid-request` for another list's cursor */
     async page(tenant: Tenant, { limit, cursor }: PageQuery): Promise<Page<Subscription>> {
       const after = cursor === undefined ? '' : cursors.parse(cursor)
-      const entries = places(tenant, after, Math.min(limit + 1, AT_ONCE))
-      return collectPage({ limit, entries, cursorOf: cursors.of }, (some) => subscriptionsAt(tenant, some), Infinity)
+      const listing = { limit, entries: places(tenant, after, Math.min(limit + 1, AT_ONCE)), cursorOf: cursors.of }
+      const page = await collectPage(listing, (some) => subscriptionsAt(tenant, some), Infinity)
+      if (page.items.length === 0) await verify()
+      return page
     },
-    /** The ids of all subscriptions, in order, a part at a time. */
+    /** The ids of `all`, without reading the subscriptions. */
     async *ids(tenant: Tenant): AsyncGenerator<readonly SubscriptionId[], void> {
       for await (const some of places(tenant)) yield some.map(idOf)
     },
-    /** All subscriptions, in order, a part at a time. */
+    /** A part at a time. */
     async *all(tenant: Tenant): AsyncGenerator<readonly Subscription[], void> {
+      let isEmpty = true
       for await (const some of places(tenant)) {
+        isEmpty = false
         yield (await subscriptionsAt(tenant, some)).filter((found) => found !== undefined)
       }
+      if (isEmpty) await verify()
     },
   }
 }

@@ -10,7 +10,6 @@ import {
   subscriptionOrderKey,
   subscriptionsKey,
 } from '../keys.ts'
-import type { Page, PageQuery } from '../paging.ts'
 import { execute, type Redis, runScript } from '../redis/redis.ts'
 import { parseSubscription } from './subscription-index.ts'
 import { createSubscriptionOrder, placeOf } from './subscription-order.ts'
@@ -62,7 +61,6 @@ export function createSubscriptionStore(
   },
 ) {
   const changes = limits.changes ?? CHANGES
-  const order = createSubscriptionOrder(redis)
 
   /** Optimistic locking: reads and writes again if another writer changed the subscription in between. */
   async function write<After extends Subscription | undefined>(
@@ -108,30 +106,8 @@ export function createSubscriptionStore(
   }
 
   return {
-    /** All of them, the oldest first, a part at a time. */
-    async *all(tenant: Tenant): AsyncIterable<readonly Subscription[]> {
-      let isEmpty = true
-      for await (const some of order.all(tenant)) {
-        isEmpty = false
-        yield some
-      }
-      if (isEmpty) await verify()
-    },
-    /** The ids of `all`, without reading the subscriptions. */
-    ids: (tenant: Tenant): AsyncIterable<readonly SubscriptionId[]> => order.ids(tenant),
-    /**
-     * A page of `all`, without reading the others.
-     * @throws AppError `invalid-request` for a cursor that is not from this list
-     */
-    async page(tenant: Tenant, query: PageQuery): Promise<Page<Subscription>> {
-      const page = await order.page(tenant, query)
-      if (page.items.length === 0) await verify()
-      return page
-    },
-    /**
-     * Resolves to the stored subscription. If one with this id exists already, it stays as it is.
-     * @throws AppError `too-many-subscriptions` or `external-id-taken`
-     */
+    ...createSubscriptionOrder(redis, verify),
+    /** One with this id stays as it is. @throws AppError `too-many-subscriptions` or `external-id-taken` */
     async create(subscription: Subscription): Promise<Subscription> {
       const { after } = await write(subscription.tenant, subscription.id, (present) => present ?? subscription)
       return after
