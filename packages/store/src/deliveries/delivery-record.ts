@@ -39,7 +39,7 @@ export type StoredRecord = NonNullable<ReturnType<typeof parseRecord>>
  * What the ledger says of a run. A held delivery is `waiting`: its message is in Redis instead of with the broker.
  * `unsent`: a redelivery has begun, but is not known to be published. Readers treat the delivery as still parked.
  */
-export type LedgerState = Exclude<DeliveryState, 'held'> | 'unsent'
+type LedgerState = Exclude<DeliveryState, 'held'> | 'unsent'
 
 /** The last settled slot of a delivery, for workers. It is the first line of the record (`ledgerLine`). */
 export interface Ledger {

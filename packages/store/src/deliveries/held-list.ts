@@ -59,7 +59,7 @@ export function createHeldList(redis: Redis, visits: HeldVisits, retentionMs: nu
       // A visit publishes the notice, and parks what this worker does not.
       const soonMs = recorded.isNoticeDue ? 0 : excess.entries.length > 0 ? PARKING_LEASE_MS + SECOND_MS : Infinity
       await visits.askFor(delivery, Math.min(visitInMs(isFirst), soonMs))
-      const cuts = await sizes.cutLongest(delivery.tenant, recorded, cut, delivery)
+      const cuts = await sizes.cutLongest(recorded, cut, delivery)
       return [excess, ...cuts.map((each) => each.excess)].filter(({ entries }) => entries.length > 0)
     },
   }

@@ -5,6 +5,7 @@ import { isoTime, type ScoredEntry, scoredEntries } from '../paging.ts'
 import { pipeline, type Redis, runScript } from '../redis/redis.ts'
 import type { StoredRecord } from './delivery-record.ts'
 import { endpointOf, memberOf } from './held-visits.ts'
+import type { DeliveryRetention } from './ledger-store.ts'
 import {
   CUT_AT_ONCE,
   type Cut,
@@ -33,16 +34,15 @@ const MAX_CUTS = PARKED_AT_ONCE / CUT_AT_ONCE
 /** Longer than a worker takes from listing a delivery to storing its record. */
 const PARKING_US = 60_000_000
 
-interface Retention {
-  readonly parkedRetentionMs: number
-  /** How long the ledger of a dropped delivery is kept, against late duplicates of its message. */
-  readonly finishedRetentionMs: number
-}
+/** A dropped delivery is kept for as long as a finished one, against late duplicates of its message. */
+type Retention = Pick<DeliveryRetention, 'parkedRetentionMs' | 'finishedRetentionMs'>
 
-/** The lists of parked deliveries, within limits. Beyond them, the oldest lose their body; as many are kept without. */
+/**
+ * The lists of parked deliveries, within limits. Beyond them, the oldest lose their body; as many are kept without.
+ * An entry may be stale: the record of a delivery decides whether it is parked.
+ */
 export function createParkedList(redis: Redis, retention: Retention, limits: ParkedLimits) {
   const { parkedRetentionMs, finishedRetentionMs } = retention
-  const index = createParkedIndex(redis)
   const sizes = createTenantSizes(redis, 'parked', limits, parkedRetentionMs)
 
   /** @param keepMs how long the record is still kept; '': as long as before */
@@ -95,18 +95,22 @@ export function createParkedList(redis: Redis, retention: Retention, limits: Par
     const own = { keep: limits.perSubscription, most: CUT_AT_ONCE }
     let result = await cut(endpoint, own)
     for (let cuts = 1; cuts < MAX_CUTS && result.taken >= CUT_AT_ONCE; cuts++) result = await cut(endpoint, own)
-    await sizes.cutLongest(endpoint.tenant, await sizes.record(endpoint, result), cut)
+    await sizes.cutLongest(await sizes.record(endpoint, result), cut)
   })
 
   return {
-    remove: (parked: Parameters<typeof index.remove>[0]) => index.remove(parked),
-    /** Lists a delivery. Call `cut` with the result when its record is stored. Can be repeated. */
+    remove: (parked: ParkedRun): Promise<void> => removeParked(redis, parked),
+    /**
+     * Lists a delivery. Call `cut` with the result when its record is stored. Can be repeated.
+     * @returns `parkedAt`: when it was first listed, ISO 8601, UTC
+     */
     async add(delivery: Delivery) {
-      const { parkedAt, size } = await index.add(delivery, parkedRetentionMs)
+      const args = [entryOf(delivery), parkedRetentionMs, extraUnitsOf(delivery)]
+      const [since, size] = await runScript(redis, 'deliveries/add-parked', parkedKeys(delivery.subscriptionId), args)
       // Before the record, so that no crash leaves a list that its tenant does not know.
       const sized = { size: Math.min(size, limits.perSubscription), before: size }
       const { over } = await sizes.record(delivery, sized, { mayCut: false })
-      return { parkedAt, isOver: over > 0 || size > limits.perSubscription - PARKED_AT_ONCE }
+      return { parkedAt: isoTime(since), isOver: over > 0 || size > limits.perSubscription - PARKED_AT_ONCE }
     },
     async cut(endpoint: Endpoint, { isOver }: { readonly isOver: boolean }): Promise<void> {
       if (isOver) await cutOwn(memberOf(endpoint))
@@ -128,26 +132,16 @@ export const createParkedCounter = (redis: Redis) => ({
   },
 })
 
-/** The name of an entry includes the run, so that the end of one run never removes the entry of the next. */
 type ParkedRun = Pick<Delivery, 'deliveryId' | 'subscriptionId' | 'run'>
 
 export type ParkedEntry = Readonly<ReturnType<typeof toEntry>>
 
 const parkedKeys = (id: SubscriptionId): string[] => [parkedKey(id), parkedLimitKey(id), parkedExtrasKey(id)]
 
-/** The list of a subscription's parked deliveries. Entries may be stale; a delivery's record decides if it is parked. */
-export const createParkedIndex = (redis: Redis) => ({
-  /** Resolves to the time of the first addition (ISO 8601, UTC), and the units that the list takes afterwards. */
-  async add(delivery: ParkedRun & Pick<Delivery, 'body' | 'attempt'>, retentionMs: number) {
-    const args = [entryOf(delivery), retentionMs, extraUnitsOf(delivery)]
-    const [since, size] = await runScript(redis, 'deliveries/add-parked', parkedKeys(delivery.subscriptionId), args)
-    return { parkedAt: isoTime(since), size }
-  },
-  async remove(delivery: ParkedRun): Promise<void> {
-    const keys = [parkedKey(delivery.subscriptionId), parkedExtrasKey(delivery.subscriptionId)]
-    await runScript(redis, 'deliveries/remove-parked', keys, [entryOf(delivery)])
-  },
-})
+export async function removeParked(redis: Redis, parked: ParkedRun): Promise<void> {
+  const keys = [parkedKey(parked.subscriptionId), parkedExtrasKey(parked.subscriptionId)]
+  await runScript(redis, 'deliveries/remove-parked', keys, [entryOf(parked)])
+}
 
 /** A redelivery that is not known to be published still counts as the parked run before it. */
 export function isParked({ ledger }: Pick<StoredRecord, 'ledger'>, listed: Pick<ParkedEntry, 'run'>): boolean {
@@ -155,6 +149,7 @@ export function isParked({ ledger }: Pick<StoredRecord, 'ledger'>, listed: Pick<
   return ledger.state === 'unsent' && ledger.run === listed.run + 1
 }
 
+/** It includes the run, so that the end of one run never removes the entry of the next. */
 const entryOf = ({ deliveryId, run }: ParkedRun): string => `${deliveryId}:${run}`
 
 /** @returns `since`: when it was added, in µs, as Redis formats it; unique within a list */

@@ -1,10 +1,4 @@
-import {
-  type Delivery,
-  newSubscriptionId,
-  newToken,
-  type ParkedReason,
-  type SubscriptionId,
-} from '@switchhook/contracts'
+import { type Delivery, newSubscriptionId, type ParkedReason, type SubscriptionId } from '@switchhook/contracts'
 import type { DeliveryArchive } from './delivery-archive.ts'
 import type { DeliveryStore } from './delivery-store.ts'
 import type { ParkedEntry } from './parked-list.ts'
@@ -103,16 +97,4 @@ test('a redelivery begins only from the run that was parked', async () => {
     kind: 'begun',
     record: { run: 3 },
   })
-})
-
-test('stateOf returns the state of a run until a later run begins or the record is gone', async () => {
-  const delivery = await park()
-  expect(await parked.stateOf(delivery)).toBe('parked')
-  const again = await fixture.sendAgain(delivery)
-  expect(await parked.stateOf(delivery)).toBe('unknown')
-  expect(await parked.stateOf({ ...delivery, run: 2 })).toBe('pending')
-  const next = { token: newToken(), postponed: 0 }
-  await store.settle(again, null, { state: 'held', slot: 0, next, dueInMs: 0, visitInMs: 60_000 })
-  expect(await parked.stateOf(again)).toBe('held')
-  expect(await parked.stateOf({ ...delivery, deliveryId: deliveryOf({ subscriptionId }).deliveryId })).toBe('unknown')
 })

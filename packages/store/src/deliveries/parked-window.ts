@@ -2,7 +2,7 @@ import type { ParkedReason, SubscriptionId } from '@switchhook/contracts'
 import { parkedKey, recordKey } from '../keys.ts'
 import { scoredEntries } from '../paging.ts'
 import { execute, type Redis } from '../redis/redis.ts'
-import { LEDGER_BYTES, type LedgerState, parseLedger, parseRecord } from './delivery-record.ts'
+import { LEDGER_BYTES, parseLedger, parseRecord } from './delivery-record.ts'
 import { isParked, type ParkedEntry, toEntry } from './parked-list.ts'
 
 /** A range of a subscription's parked deliveries, by when they were parked. */
@@ -18,9 +18,6 @@ export interface ParkedRange {
   /** Only those that were not sent again before. */
   readonly isFirstRun: boolean
 }
-
-/** The state of a run, as a client sees it. `unknown`: the record is gone, or a later run has begun. */
-export type RunState = LedgerState | 'held' | 'unknown'
 
 export type ParkedWindow = ReturnType<typeof createParkedWindow>
 
@@ -72,11 +69,6 @@ export function createParkedWindow(redis: Redis) {
         commands.zrevrangebyscore(parkedKey(subscriptionId), '+inf', `(${since}`, 'WITHSCORES', 'LIMIT', 0, 1_000),
       )
       return scoredEntries(reply).filter((each) => toEntry(each).run > 1).length
-    },
-    async stateOf({ deliveryId, run }: Pick<ParkedEntry, 'deliveryId' | 'run'>): Promise<RunState> {
-      const found = parseRecord((await redis[execute]((commands) => commands.get(recordKey(deliveryId)))) ?? '')
-      if (found?.ledger.run !== run) return 'unknown'
-      return found.view.state === 'held' ? 'held' : found.ledger.state
     },
   }
 }

@@ -1,4 +1,4 @@
-import { type Delivery, parseSubscriptionId, type SubscriptionId, type Tenant } from '@switchhook/contracts'
+import { type Delivery, parseSubscriptionId, type Tenant } from '@switchhook/contracts'
 import { crossingsKey, type Endpoint, limitNoticesKey, parkingSubscriptionsKey, sizesKey, totalKey } from '../keys.ts'
 import { execute, type Redis, runScript } from '../redis/redis.ts'
 
@@ -23,17 +23,6 @@ export interface Crossing extends Endpoint {
 export interface Cut {
   readonly keep: number
   readonly most: number
-}
-
-export interface RecordedSize {
-  readonly isNoticeDue: boolean
-  /** By how many the tenant is over its limit. */
-  readonly over: number
-  /** The tenant is over its limit, and this caller has to cut its longest list, until it is not. */
-  readonly cut?: {
-    readonly name: string
-    readonly longest: { readonly id: SubscriptionId; readonly keep: number }
-  }
 }
 
 export interface CutResult {
@@ -66,18 +55,19 @@ export function createTenantSizes(redis: Redis, list: LimitedList, limits: Stora
   /**
    * @param before the size of the list before it was cut to its limit
    * @param options `cutName`: the cut after which the list has this size; `mayCut`: the caller cuts, if it has to
+   * @returns `over`: by how many the tenant is over its limit; `cut`: how this caller has to cut its longest list
    */
   async function record(
     { tenant, subscriptionId }: Endpoint,
     { size, before = size }: { readonly size: number; readonly before?: number },
     { cutName = '', mayCut = true } = {},
-  ): Promise<RecordedSize> {
+  ) {
     const own = [sizesKey, totalKey, crossingsKey, limitNoticesKey].map((keyOf) => keyOf(tenant, list))
     const keys = list === 'parked' ? [...own, parkingSubscriptionsKey(tenant)] : own
     const args = [subscriptionId, size, before, ...shared, cutName, mayCut ? CUT_MS : 0]
     const [isDue, over, id, keep = 0, name = ''] = await runScript(redis, 'deliveries/record-size', keys, args)
-    const cut = id !== undefined && { cut: { name, longest: { id: parseSubscriptionId(id), keep } } }
-    return { isNoticeDue: isDue === 1, over, ...cut }
+    const cut = id === undefined ? undefined : { name, keep, list: { tenant, subscriptionId: parseSubscriptionId(id) } }
+    return { isNoticeDue: isDue === 1, over, cut }
   }
 
   return {
@@ -88,24 +78,19 @@ export function createTenantSizes(redis: Redis, list: LimitedList, limits: Stora
      * @param instead the list to cut if nothing can be taken from the longest one
      */
     async cutLongest<Result extends CutResult>(
-      tenant: Tenant,
-      recorded: RecordedSize,
+      recorded: Awaited<ReturnType<typeof record>>,
       cut: (endpoint: Endpoint, what: Cut) => Promise<Result>,
       instead?: Endpoint,
     ): Promise<readonly Result[]> {
       const results: Result[] = []
       let stuck: Endpoint | undefined
       for (let now = recorded; now.cut !== undefined && results.length < MAX_CUTS; ) {
-        const { name, longest } = now.cut
-        const list = stuck ?? { tenant, subscriptionId: longest.id }
-        const keep = stuck === undefined ? longest.keep : 0
+        const { name: cutName } = now.cut
+        const { list, keep } = stuck === undefined ? now.cut : { list: stuck, keep: 0 }
         const result = await cut(list, { keep, most: Math.min(now.over, CUT_AT_ONCE) })
         results.push(result)
         const isStuck = result.taken === 0 && result.size > keep
-        now = await record(list, result, {
-          cutName: name,
-          mayCut: !isStuck || (list !== instead && instead !== undefined),
-        })
+        now = await record(list, result, { cutName, mayCut: !isStuck || (list !== instead && instead !== undefined) })
         stuck = isStuck ? instead : undefined
       }
       return results
@@ -135,9 +120,6 @@ const UNIT_BYTES = 8_192
 const ATTEMPT_BYTES = 640
 const MAX_ATTEMPTS_BYTES = 16_384
 
-/**
- * How many units of a limit a parked or held delivery takes beyond one: one for each further 8 KB of its body and its
- * attempts. So a limit in deliveries bounds the memory, too.
- */
+/** The units of a limit that a delivery takes beyond one, so that a limit in deliveries bounds the memory, too. */
 export const extraUnitsOf = ({ body, attempt }: Pick<Delivery, 'body' | 'attempt'>): number =>
   Math.max(0, Math.ceil((body.length + Math.min(ATTEMPT_BYTES * attempt, MAX_ATTEMPTS_BYTES)) / UNIT_BYTES) - 1)

@@ -104,7 +104,8 @@ export function createRecoveryDriver(deps: RecoveriesDeps, transact: Transact) {
    */
   async function unansweredMsOf({ sample }: Recovery, subscription: Subscription, nowMs: number) {
     if (sample === null) return null
-    const { next } = factsOfState(await deps.parked.stateOf({ deliveryId: sample.deliveryId, run: sample.run + 1 }))
+    const found = await deps.deliveries.find(sample.deliveryId)
+    const next = found?.run === sample.run + 1 ? factsOfState(found.state).next : 'none'
     const isUnanswered = next === 'due' || (next === 'held' && hasLimits(subscription))
     const unansweredMs = nowMs - sample.sentAtMs
     return isUnanswered && unansweredMs < SAMPLE_TIMEOUT_MS ? unansweredMs : null
