@@ -45,7 +45,7 @@ export {
   type StoredInstallation,
 } from './installation/installation-store.ts'
 export type { Endpoint } from './keys.ts'
-export { createListCursor, type Page, type PageQuery } from './paging.ts'
+export { createListCursor, type ListPart, type Page, type PageQuery } from './paging.ts'
 export { createPermitStore, PERMIT_VALID_MS, type PermitStore } from './permits/permit-store.ts'
 export { assertDurable } from './redis/durability.ts'
 export { chunksOf, inChunks } from './redis/in-chunks.ts'
@@ -64,8 +64,4 @@ export * from './statistics/statistics-store.ts'
 export * from './subscriptions/check-store.ts'
 export type { MatchedSubscription } from './subscriptions/filtered-subscriptions.ts'
 export { createMatching } from './subscriptions/matching.ts'
-export {
-  createSubscriptionStore,
-  type RemovedSubscription,
-  type SubscriptionStore,
-} from './subscriptions/subscription-store.ts'
+export * from './subscriptions/subscription-store.ts'

@@ -6,7 +6,6 @@ export interface PageQuery {
   readonly cursor?: string
 }
 
-/** Asks for a page of a list that is sorted by time. */
 export interface RangeQuery extends PageQuery {
   /** Added to the list from `fromMs` on and before `toMs`, in ms since 1970. */
   readonly fromMs?: number
@@ -19,12 +18,16 @@ export interface Page<Item> {
   readonly nextCursor: string | null
 }
 
+/** Part of a list that is sorted by time. The bounds are scores (µs) in the syntax of Redis, like `(12`. */
+export interface ListPart {
+  readonly before: string
+  readonly from: string
+  readonly count: number
+}
+
 type ListCursor = ReturnType<typeof createListCursor>
 
-/**
- * Converts a place in a list to the opaque text that clients see, and back.
- * @param kind a prefix that keeps cursors of different kinds of lists apart
- */
+/** Converts a place in a list to the opaque text that clients see, and back. @param kind keeps kinds of lists apart */
 export const createListCursor = (kind: string, place: RegExp) => ({
   of: (since: string): string => Buffer.from(`${kind}${since}`).toString('base64url'),
   /** @throws AppError `invalid-request` for a text that `of` of this kind of list did not return */
@@ -48,9 +51,9 @@ export const isoTime = (since: string): string => new Date(Math.floor(Number(sin
 const MAX_PAGE_BYTES = 1_024 * 1_024
 
 /** Counts the items of a page. Its function adds one, and returns whether there is room for another. */
-export function createPageRoom(limit: number, mostBytes = MAX_PAGE_BYTES): (item: unknown) => boolean {
+export function createPageRoom(limit: number): (item: unknown) => boolean {
   let left = limit
-  let bytesLeft = mostBytes
+  let bytesLeft = MAX_PAGE_BYTES
   return (item) => {
     left -= 1
     bytesLeft -= Buffer.byteLength(JSON.stringify(item))
@@ -102,7 +105,6 @@ export async function collectPage<Entry, Item>(
 /**
  * Reads the entries below a score or id, the newest first. The reads grow, for lists where few entries match.
  * @param limit one entry more shows whether there is another page
- * @param mostAtOnce entries per read; choose a small number if each may be large
  */
 export async function* entriesBelow<Entry extends Pick<ScoredEntry, 'since'>>(
   before: string,
@@ -121,7 +123,7 @@ export async function* entriesBelow<Entry extends Pick<ScoredEntry, 'since'>>(
 
 /** A list that is sorted by time in µs, the newest first. @throws AppError as `ListCursor.parse` */
 export const timeListing = <Entry extends Pick<ScoredEntry, 'since'>>(
-  read: (before: string, from: string, count: number) => Promise<readonly Entry[]>,
+  read: (part: ListPart) => Promise<readonly Entry[]>,
   cursors: ListCursor,
   { limit, cursor, fromMs, toMs }: RangeQuery,
   mostAtOnce?: number,
@@ -130,15 +132,11 @@ export const timeListing = <Entry extends Pick<ScoredEntry, 'since'>>(
   entries: entriesBelow(
     upperBound(cursor === undefined ? undefined : cursors.parse(cursor), toMs),
     limit,
-    (before, count) => read(before, lowerBound(fromMs), count),
+    (before, count) => read({ before, from: lowerBound(fromMs), count }),
     mostAtOnce,
   ),
   cursorOf: ({ since }) => cursors.of(since),
 })
-
-/** A sorted set of such entries. @throws AppError as `ListCursor.parse` */
-export const listingOf = (redis: Redis, key: string, cursors: ListCursor, query: RangeQuery): Listing<ScoredEntry> =>
-  timeListing((before, from, count) => newestEntries(redis, key, { before, from, count }), cursors, query)
 
 /** The lowest score (µs) of a page that begins at a time in ms since 1970. */
 export const lowerBound = (fromMs: number | undefined): string =>
@@ -153,12 +151,8 @@ export function upperBound(end: string | undefined, toMs: number | undefined): s
 /** A member of a sorted set with its score, as Redis formats it. */
 export type ScoredEntry = ReturnType<typeof scoredEntries>[number]
 
-/** Reads part of a list sorted by time, the newest first. @param before, from scores in the syntax of Redis, like `(12` */
-export async function newestEntries(
-  redis: Redis,
-  key: string,
-  { before, from, count }: { readonly before: string; readonly from: string; readonly count: number },
-): Promise<ScoredEntry[]> {
+/** Reads part of a list sorted by time, the newest first. */
+export async function newestEntries(redis: Redis, key: string, { before, from, count }: ListPart) {
   const reply = await redis[execute]((commands) =>
     commands.zrevrangebyscore(key, before, from, 'WITHSCORES', 'LIMIT', 0, count),
   )

@@ -30,10 +30,7 @@ export function createDeliveryCounter(redis: Redis, journal: Pick<JournalReader,
   }
 
   return {
-    /**
-     * @param most deliveries to look at, at most
-     * @param isFailing the endpoint failed lately. If it did not, the read ends where all deliveries are over
-     */
+    /** @param isFailing the endpoint failed lately. If it did not, the read ends where all deliveries are over */
     async read(subscriptionId: SubscriptionId, { most, isFailing }: { most: number; isFailing: boolean }) {
       const [parked, [, parkedSince], held] = await pipeline(redis, (commands) => [
         commands.zcard(parkedKey(subscriptionId)),

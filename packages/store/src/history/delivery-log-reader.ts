@@ -14,10 +14,11 @@ import {
   collectPage,
   createTimeCursor,
   isoTime,
-  listingOf,
+  newestEntries,
   type Page,
   type RangeQuery,
   type ScoredEntry,
+  timeListing,
 } from '../paging.ts'
 import { execute, type Redis } from '../redis/redis.ts'
 import type { JournalReader } from './journal-reader.ts'
@@ -62,10 +63,7 @@ export function createDeliveryLogReader(
       deliveryIds.map((deliveryId) => ({ deliveryId })),
     )
 
-  async function load(
-    subscription: Subscription,
-    entries: readonly LogEntry[],
-  ): Promise<(ListedDelivery | undefined)[]> {
+  async function load(subscription: Subscription, entries: readonly LogEntry[]) {
     const found = await records(entries.map(({ eventId }) => deliveryIdOf(eventId, subscription.id)))
     const { id: subscriptionId, tenant, url } = subscription
     return entries.map(({ eventId, eventType, since }, i) => {
@@ -76,10 +74,7 @@ export function createDeliveryLogReader(
 
   return {
     records,
-    /**
-     * Finds a delivery that may not have a record yet, if the journal has its event. If the delivery has no record, its first
-     * attempt is not over.
-     */
+    /** Finds a delivery by its event in the journal. If it has no record, its first attempt is not over. */
     async pending(tenant: Tenant, deliveryId: DeliveryId): Promise<PendingDelivery | undefined> {
       const event = await journal.eventOf(tenant, deliveryId)
       if (event === undefined || !journal.isRecent(Date.parse(event.fannedOutAt))) return undefined
@@ -89,13 +84,10 @@ export function createDeliveryLogReader(
       const subscriptionId = subscriptionIds.find((id) => idOf(id) === deliveryId)
       return subscriptionId && { deliveryId, subscriptionId, eventId, eventType, tenant, firstDueAt }
     },
-    /**
-     * The newest first. Deliveries that are fanned out later do not shift the pages.
-     * @throws AppError `invalid-request` for a cursor that is not from this list
-     */
+    /** The newest first: later ones shift no page. @throws AppError `invalid-request` for another list's cursor */
     async page(subscription: Subscription, query: LogQuery): Promise<Page<ListedDelivery>> {
       const { eventType, eventId, matches = () => true } = query
-      const listing = listingOf(redis, logKey(subscription.id), cursors, query)
+      const listing = timeListing((part) => newestEntries(redis, logKey(subscription.id), part), cursors, query)
       const only = eventId !== undefined && { entries: [await entryOf(subscription, eventId, query)] }
       return collectPage({ ...listing, ...only }, async (found) => {
         const entries = found.map(toEntry)

@@ -1,6 +1,5 @@
 import { getOrCreate } from '@switchhook/runtime'
 import { logKey } from '../keys.ts'
-import type { ScriptPart } from '../redis/commands.ts'
 import { chunksOf } from '../redis/in-chunks.ts'
 import { execute, type Redis } from '../redis/redis.ts'
 import type { LoggedEvent } from './journal.ts'
@@ -16,23 +15,20 @@ export interface DeliveryLogLimits {
 const MAX_ENTRIES = 500
 
 /** For each subscription the list of its deliveries, including those without an attempt. Fan-out writes it. */
-export const createDeliveryLog = (redis: Redis, limits: DeliveryLogLimits) => ({
+export const createDeliveryLog = (redis: Redis, { size, retentionMs }: DeliveryLogLimits) => ({
   /** Can be repeated: an entry keeps its place. */
   async write(events: readonly LoggedEvent[]): Promise<void> {
-    await redis[execute]((commands) => commands.runParts('history/add-events', additionsOf(events, limits)))
+    const lists = new Map<string, string[]>()
+    for (const { eventId, eventType, subscriptionIds } of events) {
+      const entry = `${eventId}:${eventType}`
+      for (const id of subscriptionIds) getOrCreate(lists, logKey(id), (): string[] => []).push(entry)
+    }
+    const parts = [...lists].flatMap(([key, entries]) =>
+      [...chunksOf(entries, MAX_ENTRIES)].map((some) => ({
+        keys: [key],
+        args: [size, retentionMs, 0, some.length, ...some],
+      })),
+    )
+    await redis[execute]((commands) => commands.runParts('history/add-events', parts))
   },
 })
-
-function additionsOf(events: readonly LoggedEvent[], { size, retentionMs }: DeliveryLogLimits): ScriptPart[] {
-  const lists = new Map<string, string[]>()
-  for (const { eventId, eventType, subscriptionIds } of events) {
-    const entry = `${eventId}:${eventType}`
-    for (const id of subscriptionIds) getOrCreate(lists, logKey(id), (): string[] => []).push(entry)
-  }
-  return [...lists].flatMap(([key, entries]) =>
-    [...chunksOf(entries, MAX_ENTRIES)].map((some) => ({
-      keys: [key],
-      args: [size, retentionMs, 0, some.length, ...some],
-    })),
-  )
-}

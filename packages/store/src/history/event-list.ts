@@ -24,17 +24,11 @@ export type EventList = ReturnType<typeof createEventList>
 
 /** Lists the events of a tenant from the journal, including events without a subscription. */
 export const createEventList = (journal: Pick<JournalReader, 'newestFirst'>) => ({
-  /**
-   * The newest first. Events that are fanned out later do not shift the pages.
-   * @throws AppError `invalid-request` for a cursor that is not from this list
-   */
+  /** The newest first: later ones shift no page. @throws AppError `invalid-request` for another list's cursor */
   async page(tenant: Tenant, query: EventQuery): Promise<Page<ListedEvent>> {
     const texts = textsOf(query)
-    const read = (before: string, from: string, count: number) =>
-      journal.newestFirst(tenant, { before, from, count }, texts)
-    const listing = timeListing(read, cursors, query, MAX_AT_ONCE)
     return collectPage(
-      listing,
+      timeListing((part) => journal.newestFirst(tenant, part, texts), cursors, query, MAX_AT_ONCE),
       async (some) => some.map(({ entry }) => (entry && fitsEvent(entry, query) ? listedEvent(entry) : undefined)),
       MAX_SCANNED,
     )

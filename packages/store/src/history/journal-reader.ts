@@ -8,6 +8,7 @@ import {
   type Tenant,
 } from '@switchhook/contracts'
 import { journalIndexKey, journalKey, recipientsKey } from '../keys.ts'
+import type { ListPart } from '../paging.ts'
 import { execute, type Redis } from '../redis/redis.ts'
 import {
   boundsOf,
@@ -25,13 +26,6 @@ const RECENT_MARGIN_MS = 10_000
 export const BEGINNING: JournalId = '0-0'
 
 export type JournalReader = ReturnType<typeof createJournalReader>
-
-/** Part of the journal by time, in µs and in the syntax of Redis for scores, like `(12`. */
-export interface JournalPart {
-  readonly before: string
-  readonly from: string
-  readonly count: number
-}
 
 /**
  * Reads the journal of each tenant. Without Redis it rejects with Unavailable.
@@ -59,8 +53,11 @@ export function createJournalReader(redis: Redis, limits: JournalLimits) {
     return at === null ? undefined : read(tenant, journalIdAt(at))
   }
 
+  const backwards = (tenant: Tenant, end: string, start: string, count: number): Promise<StreamEntry[]> =>
+    redis[execute]((commands) => commands.xrevrange(journalKey(tenant), end, start, 'COUNT', count))
+
   async function lastUntil(tenant: Tenant, end: string): Promise<JournalId> {
-    const [last] = await redis[execute]((commands) => commands.xrevrange(journalKey(tenant), end, '-', 'COUNT', 1))
+    const [last] = await backwards(tenant, end, '-', 1)
     return last?.[0] ?? BEGINNING
   }
 
@@ -89,10 +86,7 @@ export function createJournalReader(redis: Redis, limits: JournalLimits) {
       const stored = await redis[execute]((commands) => commands.get(recipientsKey(entry.eventId)))
       return stored === null ? undefined : (JSON.parse(stored) as SubscriptionId[])
     },
-    /**
-     * Whether a delivery of an event that was fanned out at `atMs` is pending if it has no record: the record of a settled
-     * one would still exist.
-     */
+    /** Whether a delivery fanned out at `atMs` without a record is pending: that of a settled one would still exist. */
     isRecent: (atMs: number): boolean => atMs >= Date.now() - limits.deliveryRetentionMs + RECENT_MARGIN_MS,
     /** At most `count` entries after `after` and up to `until` (inclusive), the oldest first. */
     async after(tenant: Tenant, after: JournalId, count: number, until = '+'): Promise<readonly JournalEntry[]> {
@@ -102,25 +96,19 @@ export function createJournalReader(redis: Redis, limits: JournalLimits) {
     /** At most `count` entries before a place, the newest first. */
     async latest(tenant: Tenant, count: number, before?: JournalId): Promise<readonly JournalEntry[]> {
       const end = before === undefined ? '+' : `(${before}`
-      const found = await redis[execute]((commands) =>
-        commands.xrevrange(journalKey(tenant), end, oldestKept(), 'COUNT', count),
-      )
-      return found.map(parse)
+      return (await backwards(tenant, end, oldestKept(), count)).map(parse)
     },
     /**
      * The newest first. Only entries whose text has all of `texts` are parsed: most entries of a search are not.
      * @returns `since`: the time of an entry in µs
      */
-    async newestFirst(tenant: Tenant, { before, from, count }: JournalPart, texts: readonly string[] = []) {
+    async newestFirst(tenant: Tenant, { before, from, count }: ListPart, texts: readonly string[] = []) {
       const end = placeAt(before)
       if (end === '(0-0') return []
       const start = placeAt(from)
       const oldest = oldestKept()
       const first = start !== '-' && isBefore(oldest, start) ? start : oldest
-      const found = await redis[execute]((commands) =>
-        commands.xrevrange(journalKey(tenant), end, first, 'COUNT', count),
-      )
-      return found.map((stored) => {
+      return (await backwards(tenant, end, first, count)).map((stored) => {
         const isWanted = texts.every((text) => stored[1][1]?.includes(text))
         return { since: String(microsOf(stored[0])), entry: isWanted ? parse(stored) : undefined }
       })

@@ -38,10 +38,7 @@ export const boundsOf = ({ size, retentionMs, deliveryRetentionMs }: JournalLimi
     ? { hasData: true, size, retentionMs }
     : { hasData: false, size: SIZE_WITHOUT_DATA, retentionMs: deliveryRetentionMs }
 
-/**
- * The place of an entry in its tenant's journal: the id of the stream entry, `<ms since 1970>-<µs within>` by Redis'
- * clock, unique and rising.
- */
+/** The place of an entry in its journal: its id in the stream, `<ms since 1970>-<µs within>` by Redis' clock. */
 export type JournalId = string
 
 /** Of the subscriptions that the event went to, the entry has the first, at most `MAX_SUBSCRIPTIONS`. */
@@ -61,10 +58,7 @@ export const MAX_DATA_BYTES = 16 * 1_024
 /** Of one tenant in one call: a longer one would keep other commands of Redis waiting. */
 const PART = { count: 500, bytes: 256 * 1_024 }
 
-/**
- * The record of a tenant's events with their data, in the order in which fan-out wrote them. Fan-out writes it. Every list
- * of events, and every list of deliveries by event, is read from it.
- */
+/** A tenant's events with their data. Lists of events, and of deliveries by event, are read from it. */
 export function createJournal(redis: Redis, limits: JournalLimits) {
   const { hasData, size, retentionMs } = boundsOf(limits)
 

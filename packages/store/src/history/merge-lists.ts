@@ -42,10 +42,7 @@ export async function* mergeLists<Entry extends MergeEntry>(
   }
 }
 
-/**
- * Separates the entries that are certainly the newest ones: a list whose chunk ends early may continue with entries that
- * are newer than the next entry of another list.
- */
+/** `known`: certainly the newest ones. A list whose chunk ends may go on with newer entries than another one has. */
 function mergeChunks<Entry extends MergeEntry>(chunks: readonly Chunk<Entry>[]) {
   const open = chunks.filter(({ isEnd }) => !isEnd)
   const watermark = Math.max(...open.map(({ entries }) => Number(entries.at(-1)?.since)), -Infinity)

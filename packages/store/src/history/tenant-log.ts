@@ -78,11 +78,7 @@ export function createTenantLog(redis: Redis, journal: Pick<JournalReader, 'isRe
   }
 
   return {
-    /**
-     * By event, the newest first, of events whose finished deliveries still have records. Events that are fanned out later do
-     * not shift the pages.
-     * @throws AppError `invalid-request` for a cursor that is not from this list
-     */
+    /** By event, the newest first, of events whose finished deliveries still have records. @throws as `EventList` */
     async page(tenant: Tenant, query: TenantLogQuery): Promise<Page<ListedDelivery>> {
       const { limit, cursor, fromMs, toMs, subscriptionId: only, matches } = query
       const texts = textsOf(query)

@@ -6,10 +6,12 @@ import {
   collectPage,
   createListCursor,
   isoTime,
+  type ListPart,
   lowerBound,
   newestEntries,
   type Page,
   type RangeQuery,
+  upperBound,
 } from '../paging.ts'
 import { chunksOf, inChunks } from '../redis/in-chunks.ts'
 import { execute, pipeline, type Redis } from '../redis/redis.ts'
@@ -42,10 +44,7 @@ interface ParkedListEntry extends MergeEntry, ParkedEntry {
   readonly list: SubscriptionId
 }
 
-/**
- * The lists of at most this many subscriptions are merged: those that parked a delivery last. A read of all of them takes
- * Redis a few milliseconds.
- */
+/** Of the subscriptions that parked a delivery last. A read of all of them takes Redis a few milliseconds. */
 const MAX_LISTS = 1_000
 /** Deliveries whose cause is read for one answer: some 75 ms of the api, 17 ms of Redis. */
 const MAX_EXAMINED = 5_000
@@ -60,15 +59,9 @@ const cursors = createListCursor('t', /^\d{1,16} [0-9a-f-]{36}$/)
 
 /** The parked deliveries of all subscriptions of a tenant, merged from the lists of the subscriptions. */
 export function createTenantParked(redis: Redis) {
-  async function newestOf(
-    list: SubscriptionId,
-    before: string,
-    from: string,
-    count: number,
-  ): Promise<Chunk<ParkedListEntry>> {
-    const found = await newestEntries(redis, parkedKey(list), { before, from, count })
-    const entries = found.map((entry) => ({ ...toEntry(entry), list }))
-    return { entries, isEnd: entries.length < count }
+  async function newestOf(list: SubscriptionId, part: ListPart): Promise<Chunk<ParkedListEntry>> {
+    const found = await newestEntries(redis, parkedKey(list), part)
+    return { entries: found.map((entry) => ({ ...toEntry(entry), list })), isEnd: found.length < part.count }
   }
 
   const read = (tenant: Tenant, entries: readonly ParkedListEntry[]): Promise<(ListedDelivery | undefined)[]> =>
@@ -107,18 +100,15 @@ export function createTenantParked(redis: Redis) {
   }
 
   return {
-    /**
-     * The newest first. Deliveries parked later do not shift the pages.
-     * @throws AppError `invalid-request` for a cursor that is not from this list
-     */
+    /** The newest first: later ones shift no page. @throws AppError `invalid-request` for another list's cursor */
     async page(tenant: Tenant, query: TenantParkedQuery): Promise<Page<ListedDelivery>> {
       const { limit, cursor, toMs } = query
       const end = cursor === undefined ? undefined : placeOf(cursors.parse(cursor))
       // Inclusive: other lists may have entries of the very time at which the last page ended.
-      const first = end?.since ?? (toMs === undefined ? '+inf' : `(${toMs * 1_000}`)
+      const first = end?.since ?? upperBound(undefined, toMs)
       const from = lowerBound(query.fromMs)
       const merged = mergeLists<ParkedListEntry>(await listsOf(tenant, query.subscriptionId), (list, before, count) =>
-        newestOf(list, before === undefined ? first : `(${before}`, from, count),
+        newestOf(list, { before: before === undefined ? first : `(${before}`, from, count }),
       )
       async function* following() {
         for await (const entries of merged) {
@@ -140,7 +130,7 @@ export function createTenantParked(redis: Redis) {
         ]),
       )
       const counts = sizes.map(([count]) => count)
-      const most = fairLimit(counts, { perSubscription: MAX_EXAMINED, perTenant: MAX_EXAMINED })
+      const most = fairLimit(counts, MAX_EXAMINED)
       const filled = lists.flatMap((list, i) => {
         const [count, [, oldest = '0']] = sizes[i] ?? [0, []]
         return count === 0 ? [] : [{ list, count, oldest }]
@@ -159,7 +149,7 @@ export function createTenantParked(redis: Redis) {
     { list, count, oldest }: { list: SubscriptionId; count: number; oldest: string },
     most: number,
   ): Promise<ParkedCause[]> {
-    const { entries } = await newestOf(list, '+inf', '-inf', most)
+    const { entries } = await newestOf(list, { before: '+inf', from: '-inf', count: most })
     const groups = new Map<string, ParkedCause>()
     const records = await read(tenant, entries)
     for (const [i, record] of records.entries()) {
@@ -192,22 +182,16 @@ function placeOf(place: string): MergeEntry {
 }
 
 /**
- * A fair limit on what is read of a tenant: the largest number of deliveries per subscription, at most `perSubscription`, with
- * which all subscriptions together stay within `perTenant`. A subscription with fewer loses none.
- * @param counts the number of deliveries of each subscription of the tenant
+ * The largest limit per list with which all together stay within `most`. A shorter list leaves its share to the others.
+ * @param counts the number of entries of each list
  * @returns at least 1
  */
-export function fairLimit(
-  counts: readonly number[],
-  { perSubscription, perTenant }: { readonly perSubscription: number; readonly perTenant: number },
-): number {
-  const sumWith = (limit: number): number => counts.reduce((sum, count) => sum + Math.min(count, limit), 0)
-  if (sumWith(perSubscription) <= perTenant) return perSubscription
-  let [least, most] = [1, perSubscription]
-  while (least < most) {
-    const limit = Math.ceil((least + most) / 2)
-    if (sumWith(limit) <= perTenant) least = limit
-    else most = limit - 1
+export function fairLimit(counts: readonly number[], most: number): number {
+  let left = most
+  for (const [i, count] of counts.toSorted((a, b) => a - b).entries()) {
+    const share = Math.floor(left / (counts.length - i))
+    if (count > share) return Math.max(1, share)
+    left -= count
   }
-  return least
+  return most
 }

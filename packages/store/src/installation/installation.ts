@@ -100,10 +100,10 @@ export async function openInstallation(options: {
   function checkHeader(header: unknown): void {
     const id = readInstallation(header)
     if (mismatch !== undefined) throw new Unavailable('redis', mismatch)
-    const origin = id === undefined ? 'own' : originOf(id, own)
-    if (id === undefined || origin === 'own' || origin === 'adopted') return
+    if (id === undefined) return
+    const origin = originOf(id, own)
     if (origin === 'foreign') throw noteForeign(id)
-    throw new Unparsable(`an operator discarded its installation, ${id}`)
+    if (origin === 'discarded') throw new Unparsable(`an operator discarded its installation, ${id}`)
   }
 
   return {
@@ -112,9 +112,8 @@ export async function openInstallation(options: {
     /** For `/readyz`: Redis holds this installation, and no message of another installation blocks a consumer. */
     isConfirmed,
     /**
-     * Makes `parse` check the installation header of each message first, without I/O. A message without the header is
-     * accepted while Redis holds this installation. The returned function throws Unavailable if the consumer must pause, and
-     * Unparsable if the header is malformed or names an installation that an operator discarded.
+     * Makes `parse` check the installation header of each message first, without I/O. One without it is accepted while
+     * Redis holds this installation. @throws Unavailable: the consumer must pause; Unparsable: it was discarded
      */
     checked:
       <Message extends { readonly headers: Readonly<Record<string, unknown>> }, T>(parse: (message: Message) => T) =>
@@ -139,10 +138,7 @@ export async function openInstallation(options: {
         if (outcome.status === 'rejected') throw outcome.reason
         return outcome.value
       },
-    /**
-     * Reads the id from Redis. Call it before acting on a record that was not found.
-     * @throws Unavailable unless Redis holds this installation; also when this process starts to continue another one
-     */
+    /** Call it before acting on a missing record. @throws Unavailable unless Redis holds this installation */
     verify,
     /** Resolves when consumers may continue. Rejects when Redis cannot be read. */
     recovered: async (): Promise<void> => {
