@@ -35,15 +35,9 @@ export const parseCallId = parser('call id')
 export const parseCommandId = parser('command id')
 export const parseRecoveryId = parser('recovery id')
 
-/**
- * Event ids of calls and agents are random, not derived from a sequence number: a Redis restored to an older state counts
- * the same sequence again, for a different event (ADR 0034).
- */
+/** Random: a Redis restored to an older state counts the same sequence again, for another event (ADR 0034). */
 export const newEventId = (): EventId => randomUUID() as EventId
-/**
- * The token of a message that continues a delivery. Eight hex digits: it only differs from those of the delivery's
- * duplicates.
- */
+/** Of a message that continues a delivery. Eight hex digits: it only differs from those of the duplicates. */
 export const newToken = (): string => randomUUID().slice(0, 8)
 export const newSubscriptionId = (): SubscriptionId => randomUUID() as SubscriptionId
 export const newCallId = (): CallId => randomUUID() as CallId
@@ -74,9 +68,8 @@ export const eventMarkIn = (delivery: DeliveryId): EventMark =>
   `${delivery.slice(0, 8)}${delivery.slice(9, 13)}${delivery.slice(15, 18)}` as EventMark
 
 /**
- * The id of a notice that something happened to a subscription at a time: an outage of its endpoint began or ended, or its
- * parked or held deliveries crossed a limit. Publishing it twice is one event. An outage can end twice: if Redis loses the
- * end, or fails before it is stored.
+ * The id of a notice about a subscription, by its time: publishing it twice is one event. An outage can end twice: if
+ * Redis loses the end, or fails before it is stored.
  */
 export const noticeEventIdOf = (
   subscription: SubscriptionId,

@@ -47,14 +47,7 @@ export * from './installation.ts'
 export * from './subscriptions/filter/explain-filter.ts'
 export * from './subscriptions/filter/filter.ts'
 export * from './subscriptions/filter/validate-filter.ts'
-export {
-  type FormerSecret,
-  formerSecretsAt,
-  formerValidUntil,
-  MAX_FORMER_SECRETS,
-  rotateSecret,
-  type Signing,
-} from './subscriptions/signing.ts'
+export * from './subscriptions/signing.ts'
 export * from './subscriptions/subscription.ts'
 export * from './subscriptions/subscription-lease.ts'
 export * from './trace-context.ts'

@@ -7,10 +7,7 @@ export type InstallationId = Guid<'installation id'>
 /** AMQP header of every event, delivery and receiver check that Switchhook publishes. */
 export const INSTALLATION_HEADER = 'sh-installation'
 
-/**
- * Reads the header of a message. Undefined: the message comes from an outside platform.
- * @throws Unparsable unless the header is absent or a GUID
- */
+/** Undefined: the message comes from an outside platform. @throws Unparsable for a header that is not a GUID */
 export function readInstallation(header: unknown): InstallationId | undefined {
   if (header === undefined) return undefined
   if (!isGuid(header)) throw new Unparsable(`the header ${INSTALLATION_HEADER} must be a GUID`)

@@ -4,10 +4,7 @@ import type { EventId } from './ids.ts'
 /** https://www.w3.org/TR/trace-context/#traceparent-header: later versions may append fields after the flags. */
 const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-.*)?$/
 
-/**
- * Reads a `traceparent` from a request or a message. Undefined if it is absent or malformed: tracing never causes a
- * rejection. Fields of later versions are dropped.
- */
+/** Undefined if it is absent or malformed: tracing never causes a rejection. Fields of later versions are dropped. */
 export function readTraceparent(value: unknown): string | undefined {
   if (typeof value !== 'string' || value.length > 256) return undefined
   const [whole, version, more] = TRACEPARENT.exec(value) ?? []
@@ -22,10 +19,7 @@ export const traceIdOf = (traceparent: string): string => traceparent.slice(3, 3
 /** The context of a new trace. The sampled flag is set, so that services downstream export its spans. */
 export const newTraceparent = (traceId: string = randomId() + randomId()): string => `00-${traceId}-${randomId()}-01`
 
-/**
- * The trace id of an event without a causing command, derived from its id: a repeated event keeps its trace. Undefined for
- * the GUID of zeros, which is not a valid trace id.
- */
+/** Of an event without a causing command: a repeated event keeps its trace. Undefined: zeros are no trace id. */
 export function traceIdOfEvent(eventId: EventId): string | undefined {
   const traceId = eventId.replaceAll('-', '')
   return /^0+$/.test(traceId) ? undefined : traceId

@@ -58,8 +58,7 @@ export interface Delivery {
 }
 
 /**
- * Prepares the deliveries of one event, each at slot 0. Shared parts are computed once per event. The same event always
- * gives the same ids and bodies.
+ * Prepares the first deliveries of one event. The same event always gives the same ids and bodies.
  * @param firstDueAt ISO 8601, UTC
  * @param dataJson the data of the event, serialised
  */

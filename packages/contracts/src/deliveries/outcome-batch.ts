@@ -1,7 +1,7 @@
 import { compileSchema, objectSchema } from '../errors/validator.ts'
 import { parsed, parseJson } from '../events/event.ts'
 import { type Outcome, UNREACHABLE_REASONS } from '../events/outcome.ts'
-import { type DeliveryId, parseDeliveryId, parseSubscriptionId, type SubscriptionId, type Tenant } from '../ids.ts'
+import type { DeliveryId, SubscriptionId, Tenant } from '../ids.ts'
 
 export interface ReportedOutcome {
   readonly deliveryId: DeliveryId
@@ -53,11 +53,4 @@ const validate = compileSchema<OutcomeBatch>(
 )
 
 /** @throws Unparsable */
-export function parseOutcomeBatch(content: Buffer): OutcomeBatch {
-  const batch = parsed(validate(parseJson(content)))
-  return {
-    ...batch,
-    subscriptionId: parseSubscriptionId(batch.subscriptionId),
-    items: batch.items.map((item) => ({ ...item, deliveryId: parseDeliveryId(item.deliveryId) })),
-  }
-}
+export const parseOutcomeBatch = (content: Buffer): OutcomeBatch => parsed(validate(parseJson(content)))

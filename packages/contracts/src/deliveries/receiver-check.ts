@@ -3,20 +3,11 @@ import { compileSchema, objectSchema } from '../errors/validator.ts'
 import { EVENT_TYPES, type EventType, parsed, parseJson } from '../events/event.ts'
 import { exampleDataOf } from '../events/event-catalogue.ts'
 import type { Attempt } from '../events/outcome.ts'
-import { type EventId, parseSubscriptionId, type SubscriptionId, type Tenant } from '../ids.ts'
+import { type GuidOf, guid, time, type ValueOf } from '../events/schema-parts.ts'
+import type { EventId, SubscriptionId } from '../ids.ts'
 import type { Subscription } from '../subscriptions/subscription.ts'
 import { type Delivery, firstDeliveriesOf } from './delivery.ts'
 import type { Trial } from './trial.ts'
-
-/** A request from the api to a delivery worker to check the endpoint of a subscription. */
-export interface ReceiverCheck {
-  readonly checkId: string
-  readonly subscriptionId: SubscriptionId
-  readonly tenant: Tenant
-  readonly eventType: EventType
-  /** ISO 8601, UTC: the api stops waiting for the result. */
-  readonly expiresAt: string
-}
 
 export type CheckedPost = Pick<Attempt, 'outcome' | 'status' | 'durationMs' | 'detail'>
 
@@ -50,21 +41,23 @@ export function readCheckResult(stored: CheckResult): CheckResult | undefined {
   return typeof plain === 'object' && plain !== null ? stored : undefined
 }
 
-const validate = compileSchema<ReceiverCheck>(
-  objectSchema({
-    checkId: { type: 'string', format: 'uuid' },
-    subscriptionId: { type: 'string', format: 'uuid' },
-    tenant: { type: ['string', 'null'] },
-    eventType: { type: 'string', enum: EVENT_TYPES },
-    expiresAt: { type: 'string', format: 'date-time' },
-  }),
-)
+const subscriptionId: GuidOf<SubscriptionId> = guid('The subscription whose endpoint is checked.')
+
+const receiverCheckSchema = objectSchema({
+  checkId: guid('The check.'),
+  subscriptionId,
+  tenant: { type: ['string', 'null'] },
+  eventType: { type: 'string', enum: EVENT_TYPES },
+  expiresAt: time('When the api stops waiting for the result.'),
+})
+
+/** A request from the api to a delivery worker to check the endpoint of a subscription. */
+export type ReceiverCheck = ValueOf<typeof receiverCheckSchema>
+
+const validate = compileSchema<ReceiverCheck>(receiverCheckSchema)
 
 /** @throws Unparsable */
-export function parseReceiverCheck(content: Buffer): ReceiverCheck {
-  const check = parsed(validate(parseJson(content)))
-  return { ...check, subscriptionId: parseSubscriptionId(check.subscriptionId) }
-}
+export const parseReceiverCheck = (content: Buffer): ReceiverCheck => parsed(validate(parseJson(content)))
 
 /** A test delivery: the documented example of an event type with `occurredAt` set to `at`. */
 export function exampleDeliveryOf(

@@ -28,10 +28,7 @@ const inHours = (seconds: number): string =>
 
 /** The default schedule for readers: the waits in words, the attempts that they make, and their sum. */
 export const DEFAULT_SCHEDULE = {
-  waits: waits
-    .map(({ text }) => text)
-    .join(', ')
-    .replace(/, ([^,]*)$/, ' and $1'),
+  waits: new Intl.ListFormat('en-GB').format(waits.map(({ text }) => text)),
   attempts: waits.length + 1,
   length: inHours(waits.reduce((sum, { seconds }) => sum + seconds, 0)),
 } as const

@@ -32,10 +32,7 @@ ajv.addFormat('uuid', isGuid)
 // minutes, and leap seconds.
 ajv.addFormat('date-time', isTime)
 
-/**
- * A check by a JSON Schema (2020-12) that lists the first faults of each rule and leaves the value as it is. The schema is compiled for the
- * first value: processes start faster, and most need few of the schemas that they import.
- */
+/** Compiled for the first value: processes start faster, and most need few of the schemas that they import. */
 export function compileSchema<T>(schema: AnySchemaObject): (value: unknown) => Validation<T> {
   let validate: ValidateFunction<T> | undefined
   return (value) => {
@@ -155,10 +152,8 @@ const mustBe = (types: readonly string[]): string | undefined =>
   types.length === 0 ? undefined : `must be ${inWords(types)}`
 
 /** The values of these types: `a string`, `an array or null`, `true or false`. */
-export function inWords(types: readonly string[]): string {
-  const names = types.flatMap(named)
-  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`
-}
+export const inWords = (types: readonly string[]): string =>
+  new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(types.flatMap(named))
 
 const PATTERNS: Readonly<Record<string, string>> = {
   '^[^\\u0000-\\u001f\\u007f]*$': 'must be one line, without control characters',
@@ -175,10 +170,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 /** Changes that are most likely a misspelling: up to two neighbouring letters. */
 const MAX_LETTERS = 2
 
-/**
- * The end of a message about a misspelt name, such as `; did you mean "url"?`, with the known name that it most likely means;
- * '' if none is close. Case, `_` and `-` do not count.
- */
+/** The end of a message about a misspelt name; '' if no known one is close. Case, `_` and `-` do not count. */
 export function didYouMean(name: string, known: readonly string[]): string {
   const plain = plainOf(name)
   const meant = known.find((each) => isNear(plain, plainOf(each)))

@@ -21,9 +21,8 @@ export type EventType = (typeof EVENT_TYPES)[number]
 export const isNotice = (eventType: string): boolean => eventType.startsWith('webhook.')
 
 /**
- * An event that fan-out receives: something that happened in the contact center, or a notice. Other platforms publish events
- * to the exchange `switchhook.events`, a public interface (docs/asyncapi.json) that carries copies of ours. So every message is
- * parsed, never cast.
+ * An event that fan-out receives. Other platforms publish theirs to the exchange `switchhook.events`, a public
+ * interface (docs/asyncapi.json) that carries copies of ours. So every message is parsed, never cast.
  */
 export interface PlatformEvent {
   readonly eventId: EventId
@@ -34,10 +33,7 @@ export interface PlatformEvent {
   readonly data: Readonly<Record<string, unknown>>
   /** W3C trace context of the cause. Sent as an AMQP header, not in the content. */
   readonly traceparent?: string
-  /**
-   * The revision of the tenant's subscriptions just after the event was stored. Fan-out reads nothing if it knows this
-   * revision. Sent as an AMQP header.
-   */
+  /** Of the tenant's subscriptions, after the event was stored. Fan-out that knows it reads nothing. An AMQP header. */
   readonly revision?: string
 }
 
@@ -129,20 +125,14 @@ const MAY_HAVE_HALF = /\\u[dD][89a-fA-F]/
 const ESCAPES = /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[dD][89a-fA-F][\da-fA-F]{2}|[^])/g
 const REPLACEMENT = String.raw`\ufffd`
 
-/**
- * Parses JSON so that `JSON.stringify` writes the same numbers again.
- * @throws SyntaxError
- */
+/** Parses JSON so that `JSON.stringify` writes the same numbers again. @throws SyntaxError */
 export const parseExactly = (text: string): unknown =>
   MAY_CHANGE_WHEN_WRITTEN.test(text) ? JSON.parse(text, keepAsWritten) : JSON.parse(text)
 
 /** A number that JavaScript may write differently: with a point, an exponent, sixteen digits, or -0. */
 const MAY_CHANGE_WHEN_WRITTEN = /(?:"\s*:|[[,])\s*(?:-0|-?\d+(?:[.eE]|\d{15}))/
 
-/**
- * Keeps numbers as the platform wrote them: `1.0` stays `1.0`, and an integer beyond 2^53 keeps every digit.
- * https://github.com/tc39/proposal-json-parse-with-source
- */
+/** Keeps `1.0`, and every digit beyond 2^53. https://github.com/tc39/proposal-json-parse-with-source */
 function keepAsWritten(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   const source = context?.source
   return typeof value === 'number' && source !== undefined && source !== String(value) ? rawJson(source) : value
@@ -151,9 +141,8 @@ function keepAsWritten(_key: string, value: unknown, context?: { readonly source
 const { rawJSON: rawJson } = JSON as unknown as { readonly rawJSON: (source: string) => unknown }
 
 /**
- * The `occurredAt` of an event that follows another one of the same leg or agent. The clocks of processes differ, so the
- * reported time can be earlier than that of the previous event, which another process recorded. The result is at least
- * 1 ms later, so that `occurredAt` and `sequence` always have the same order.
+ * The `occurredAt` of an event that follows another one of the same leg or agent. It is at least 1 ms later, so that
+ * `occurredAt` and `sequence` have the same order, although the clocks of the reporting processes differ.
  * @param previous `occurredAt` of the previous event; null: none
  * @param at when the change happened, by the clock of the reporting process. `ClockWatch` bounds how far it can be ahead
  */

@@ -23,9 +23,6 @@ export const leaseEndsAt = (askedAtMs: number): number => askedAtMs + SUBSCRIPTI
 /** @param trustedUntilMs a result of `leaseEndsAt`, on the same clock as `nowMs` */
 export const isLeaseValid = (trustedUntilMs: number, nowMs: number): boolean => nowMs < trustedUntilMs
 
-/**
- * The time from which no worker relies on an older state.
- * @param storedAtMs monotonic time at which the new state was known to be in the store
- */
+/** When no worker relies on an older state any more. @param storedAtMs monotonic time when the new one was stored */
 export const olderLeasesEndAt = (storedAtMs: number): number =>
   storedAtMs + SUBSCRIPTION_LEASE_MS + SUBSCRIPTION_LEASE_MARGIN_MS

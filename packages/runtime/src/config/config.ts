@@ -17,11 +17,7 @@ export type Rule<F extends Fields> = (config: Config<F>) => string | undefined
  * ignored. Rules are checked only if every single variable is valid.
  * @throws ConfigError
  */
-export function loadConfig<F extends Fields>(
-  fields: F,
-  env: NodeJS.ProcessEnv,
-  rules: readonly Rule<F>[] = [],
-): Config<F> {
+export function loadConfig<F extends Fields>(fields: F, env: NodeJS.ProcessEnv, rules: readonly Rule<F>[] = []) {
   const problems: string[] = []
   const values: Record<string, unknown> = {}
   for (const [name, field] of Object.entries(fields)) {

@@ -125,11 +125,8 @@ const OTHER_VARIABLES =
  * `amqp://a,amqp://b`: one or more URLs; a URL with a scheme of `alone` must be the only one. Only a comma before another
  * URL separates, because passwords may contain commas.
  */
-export const urls = (
-  schemes: readonly string[],
-  { alone = [] }: { alone?: readonly string[] } = {},
-): Field<readonly string[]> =>
-  field((raw) => {
+export const urls = (schemes: readonly string[], { alone = [] }: { alone?: readonly string[] } = {}) =>
+  field<readonly string[]>((raw) => {
     const parts = raw.trim().split(/,\s*(?=[a-z+]+:\/\/)/)
     for (const part of parts) requireReadableLogin(part, OTHER_VARIABLES)
     // URL parsers treat a comma as part of the host, and take no host at all.
@@ -179,10 +176,7 @@ function toMs(raw: string, minMs: number, maxMs: number): number {
 
 /** In the largest unit that is whole. */
 function fromMs(ms: number): string {
-  const [unit, unitMs] = Object.entries(UNIT_MS).findLast(([, unitMs]) => ms >= unitMs && ms % unitMs === 0) ?? [
-    'ms',
-    1,
-  ]
+  const [unit = 'ms', unitMs = 1] = Object.entries(UNIT_MS).findLast(([, each]) => ms >= each && ms % each === 0) ?? []
   return `${ms / unitMs}${unit}`
 }
 

@@ -62,7 +62,8 @@ export async function openOtlpTracing({ config, service, log }: TracingOptions):
     isExporting: true,
     begin({ name, kind, parent, traceId, attributes }) {
       chosenId = parent === undefined ? traceId : undefined
-      const options = { kind: KINDS[kind], ...(attributes && { attributes: attributes() }) }
+      const sdkKind = SpanKind[kind.toUpperCase() as Uppercase<SpanStart['kind']>]
+      const options = { kind: sdkKind, ...(attributes && { attributes: attributes() }) }
       return wrap(tracer.startSpan(name, options, contextOf(parent)))
     },
     /** An unreachable collector must neither delay the shutdown nor make it fail. */
@@ -81,13 +82,6 @@ const EXPORTERS: Readonly<Record<TracingConfig['OTEL_EXPORTER_OTLP_PROTOCOL'], (
   grpc: async () => new (await import('@opentelemetry/exporter-trace-otlp-grpc')).OTLPTraceExporter(),
   'http/protobuf': async () => new (await import('@opentelemetry/exporter-trace-otlp-proto')).OTLPTraceExporter(),
   'http/json': async () => new (await import('@opentelemetry/exporter-trace-otlp-http')).OTLPTraceExporter(),
-}
-
-const KINDS: Readonly<Record<SpanStart['kind'], SpanKind>> = {
-  server: SpanKind.SERVER,
-  client: SpanKind.CLIENT,
-  producer: SpanKind.PRODUCER,
-  consumer: SpanKind.CONSUMER,
 }
 
 function contextOf(parent: string | undefined): Context {

@@ -88,15 +88,15 @@ function predicateOf(condition: FilterCondition): ((value: FilterScalar) => bool
     return (value) => !unwanted.has(value)
   }
   if ('exists' in condition) return undefined
-  const [[first, limit], [second, secondLimit] = [ANY, 0]] = comparisonsOf(condition.numeric)
-  return (value) => typeof value === 'number' && first(value, limit) && second(value, secondLimit)
+  const [first, limit = 0, second, secondLimit = 0] = condition.numeric
+  const [holds, alsoHolds] = [comparisonBy(first), second === undefined ? () => true : comparisonBy(second)]
+  const [than, andThan] = [Number(limit), Number(secondLimit)]
+  return (value) => typeof value === 'number' && holds(value, than) && alsoHolds(value, andThan)
 }
 
-type Comparison = readonly [operator: (value: number, limit: number) => boolean, limit: number]
+type Comparison = (value: number, limit: number) => boolean
 
-const ANY: Comparison[0] = () => true
-
-export const NUMERIC_OPERATORS: Readonly<Record<string, Comparison[0]>> = {
+export const NUMERIC_OPERATORS: Readonly<Record<string, Comparison>> = {
   '=': (value, limit) => value === limit,
   '<': (value, limit) => value < limit,
   '<=': (value, limit) => value <= limit,
@@ -104,13 +104,7 @@ export const NUMERIC_OPERATORS: Readonly<Record<string, Comparison[0]>> = {
   '>=': (value, limit) => value >= limit,
 }
 
-function comparisonsOf(numeric: readonly (string | number)[]): readonly [Comparison, Comparison?] {
-  const comparisonAt = (at: number): Comparison => [
-    NUMERIC_OPERATORS[String(numeric[at])] ?? (() => false),
-    Number(numeric[at + 1]),
-  ]
-  return numeric.length > 2 ? [comparisonAt(0), comparisonAt(2)] : [comparisonAt(0)]
-}
+const comparisonBy = (operator: unknown): Comparison => NUMERIC_OPERATORS[String(operator)] ?? (() => false)
 
 export const isObject = (condition: FilterCondition): condition is Exclude<FilterCondition, FilterScalar | null> =>
   typeof condition === 'object' && condition !== null
