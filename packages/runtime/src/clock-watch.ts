@@ -22,19 +22,14 @@ export const MAX_EVENT_SKEW_MS = 5_000
 
 type ClockSkew = ReturnType<typeof skewOf>
 
-/** Assumes that Redis read its clock in the middle of the round trip. */
-export const skewOf = (reading: {
-  /** This process's clock when the answer arrived, ms since 1970. */
-  readonly localMs: number
-  /** Redis's clock between question and answer, ms since 1970. */
-  readonly serverMs: number
-  /** From the question to its answer. */
-  readonly roundTripMs: number
-}) => ({
+/** `localMs`: by this process's clock, when the answer arrived. `serverMs`: by Redis's clock, ms since 1970. */
+type Reading = Readonly<Record<'localMs' | 'serverMs' | 'roundTripMs', number>>
+
+/** The true skew is within `skewMs` ± `toleranceMs`: Redis read its clock at an unknown moment of the round trip. */
+export const skewOf = ({ localMs, serverMs, roundTripMs }: Reading) => ({
   /** Positive: this process's clock is ahead of Redis's. */
-  skewMs: reading.localMs - reading.roundTripMs / 2 - reading.serverMs,
-  /** The true skew is within `skewMs` ± this, because Redis read its clock at an unknown moment of the round trip. */
-  toleranceMs: reading.roundTripMs / 2,
+  skewMs: localMs - roundTripMs / 2 - serverMs,
+  toleranceMs: roundTripMs / 2,
 })
 
 /** Uses only the certain part of the skew: its distance from 0 minus the tolerance. */
@@ -50,9 +45,8 @@ export type ClockWatch = Awaited<ReturnType<typeof startClockWatch>>
 const EVERY_MS = 30_000
 
 /**
- * Compares this process's clock with Redis's, immediately and then every `everyMs`. Logs each change of the state and exposes
- * the skew as a metric. A failed comparison keeps the state; the readiness check of Redis reports that failure. A
- * comparison cannot show which of the two clocks is wrong.
+ * Compares this process's clock with Redis's, immediately and then every `everyMs`. A failed comparison keeps the
+ * state: the readiness check of Redis reports it. A comparison cannot show which of the two clocks is wrong.
  *
  * Between comparisons the monotonic clock moves Redis's time on. It stops while the machine is suspended, so each use checks
  * whether this process's clock has jumped against it since. A jump has two possible causes. After a suspension, the uptime has
@@ -74,17 +68,8 @@ export async function startClockWatch(deps: {
   const readClocks = () => ({ wallMs: now(), monotonicMs: performance.now(), uptimeMs: uptimeMs() })
   let state: ClockState = 'fits'
   let skew: ClockSkew | undefined
-  /** The last comparison that succeeded. */
-  let last:
-    | {
-        /** The latest that Redis's clock can show, minus the monotonic clock. Holds also after this process's clock was set. */
-        readonly latestServerMs: number
-        /** The earliest. */
-        readonly earliestServerMs: number
-        /** When Redis was asked. */
-        readonly askedAt: ReturnType<typeof readClocks>
-      }
-    | undefined
+  /** What Redis's clock can show at most, and at least, minus the monotonic clock, by the last comparison. */
+  let last: { latestServerMs: number; earliestServerMs: number; askedAt: ReturnType<typeof readClocks> } | undefined
   let comparing: Promise<void> | undefined
   metrics.gauge('switchhook_clock_skew_seconds', "How far this process's clock is ahead of Redis's.", () =>
     skew === undefined ? undefined : skew.skewMs / 1_000,
@@ -104,12 +89,8 @@ export async function startClockWatch(deps: {
       // They may differ by up to `SKEWED_MS`: use the larger.
       const roundTripMs = Math.max(localMs - askedAt.wallMs, performance.now() - askedAt.monotonicMs)
       skew = skewOf({ localMs, serverMs, roundTripMs })
-      const answeredAtMs = performance.now()
-      last = {
-        latestServerMs: serverMs + roundTripMs - answeredAtMs,
-        earliestServerMs: serverMs - answeredAtMs,
-        askedAt,
-      }
+      const earliestServerMs = serverMs - performance.now()
+      last = { earliestServerMs, latestServerMs: earliestServerMs + roundTripMs, askedAt }
     } catch {
       skew = undefined
       return

@@ -79,11 +79,7 @@ export async function startHealthServer({
   })
   return {
     port: (server.address() as AddressInfo).port,
-    /**
-     * Marks the start-up as complete. From now on the process is ready while every check holds.
-     * @param optionalChecks of dependencies that the process can do without for a while: a failure is reported as degraded,
-     * but the process stays ready
-     */
+    /** Marks the start-up as complete. @param optionalChecks of dependencies that it can do without for a while */
     readyWhen: (checks: ReadinessChecks, optionalChecks: ReadinessChecks = {}): void => {
       readiness = checks
       optional = optionalChecks

@@ -1,10 +1,7 @@
 import { answerWithin } from './deadline.ts'
 import type { Logger } from './logger.ts'
 
-/**
- * Closes the parts of a process in reverse order of `defer`, within a grace period. A service opens its stores before its
- * consumers, so the consumers stop first.
- */
+/** Closes parts in reverse order of `defer`: a service opens its stores before its consumers, which stop first. */
 export class Shutdown {
   readonly #parts: { readonly name: string; readonly close: () => unknown }[] = []
   readonly #log: Logger

@@ -129,10 +129,8 @@ export function standardOutput(): LineOutput {
 }
 
 /**
- * Writes the lines of up to 50 ms together, because each write is a system call of about 10 µs, and a wake-up if the process has
- * nothing else to do. A warning or an error is written immediately, after the lines before it. Lines that are gathered when the
- * process exits are written before it ends, after an uncaught exception too. Only a process that is killed (SIGKILL, out of
- * memory) loses the lines of its last 50 ms.
+ * Writes the lines of up to 50 ms together, because each write is a system call of about 10 µs, and a wake-up if the
+ * process has nothing else to do. Only a process that is killed (SIGKILL, out of memory) loses its last lines.
  */
 export function gatherLines(output: Pick<LineOutput, 'write' | 'flush'>) {
   const lines = createBatch({

@@ -1,10 +1,6 @@
 import { parseArgs } from 'node:util'
 
-/**
- * Reads arguments of the form `<words> [--limit N]`.
- * @param choose gets the words and a reader of `--limit`
- * @throws Error with what is wrong with the arguments
- */
+/** Reads `<words> [--limit N]`. @throws Error with what is wrong with the arguments */
 export function parseCommandLine<Command>(
   args: readonly string[],
   choose: (words: readonly string[], limit: (fallback: number) => number) => Command,

@@ -13,11 +13,7 @@ import type { Service } from './start-service.ts'
 /** Consumes a queue. The consumer pauses while messages or Redis belong to another installation. */
 export type Consume = <Message>(options: Omit<ConsumeOptions<Message>, 'recovered'>) => Promise<Consumer>
 
-/**
- * Opens Redis and the broker of a service, with their readiness checks. It checks the durability of Redis and the clock, and
- * reads the installation. It waits for an unreachable Redis or broker without a limit, and logs a warning while it waits.
- * @throws Error in production if Redis could lose data
- */
+/** Waits for an unreachable Redis or broker without a limit. @throws Error in production if Redis could lose data */
 export async function openBacking(
   { name, config, log, shutdown, metrics }: Omit<Service, 'tracing'>,
   {

@@ -44,11 +44,7 @@ export interface Running {
   readonly details?: LogFields
 }
 
-/**
- * Runs a service: reads the configuration, opens the health port, tracing and metrics, calls `start`, and reports ready.
- * With the argument `--version` it prints the version instead.
- * SIGTERM and SIGINT close what `start` deferred. Wrong configuration and any unhandled error end the process.
- */
+/** Runs a service until SIGTERM or SIGINT. Wrong configuration and any unhandled error end the process. */
 export function startService<F extends Fields>(
   definition: { readonly name: string; readonly fields: F; readonly rules?: readonly Rule<F>[] },
   start: (service: Service<Config<F> & CommonConfig>) => Promise<Running>,

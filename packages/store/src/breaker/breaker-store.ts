@@ -87,11 +87,7 @@ export function createBreakerStore(redis: Redis, options: { readonly failures: n
     giveUpProbe: (endpoint: Endpoint, probe: string): Promise<void> =>
       runScript(redis, 'breaker/give-up-probe', [breakerKey(endpoint)], [probe]),
     /** Counts a transient failure. Resolves to whether it starts a cool-down; one with a `Retry-After` always does. */
-    async recordFailure(
-      endpoint: Endpoint,
-      probe: string | undefined,
-      result: FailedResult = UNKNOWN,
-    ): Promise<boolean> {
+    async recordFailure(endpoint: Endpoint, probe: string | undefined, result: FailedResult = UNKNOWN) {
       const keys = [breakerKey(endpoint), coolDownsKey(endpoint)]
       const breaker = [failures, cooldownMs, probe ?? '', cooldownMs + REMEMBERED_MS]
       const hung = result.hung === true ? 'h' : '.'
@@ -147,16 +143,13 @@ export function createBreakerReader(redis: Redis) {
   }
 
   return {
-    /** Reads the breaker in one round trip. */
     async health(endpoint: Endpoint): Promise<EndpointHealth> {
       const { health } = await read(endpoint, '')
       return health
     },
     /**
-     * Reads the breaker and the subscription in one round trip, whether a client reads the tenant's live stream, and the recorded
-     * rejections.
-     * @returns `rejected`: the recorded rejections, as stored (`RejectionStore`); '' for none. Undefined: the subscription does
-     *   not recover them.
+     * Reads what a worker needs to know of an endpoint in one round trip.
+     * @returns `rejected`: recorded rejections, as stored; '': none; undefined: the subscription does not recover them
      */
     async readEndpoint(endpoint: Endpoint) {
       const { health, subscription: stored, isListened, rejected } = await read(endpoint, endpoint.subscriptionId)

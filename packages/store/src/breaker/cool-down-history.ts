@@ -13,15 +13,12 @@ export interface CoolDownPeriod {
 /** The cool-downs of the past. breaker/record-failure.lua writes them in the step that opens the breaker. */
 export const createCoolDownHistory = (redis: Redis) => ({
   /** The periods with any moment from `fromMs` to before `toMs`, the oldest first. */
-  async between(
-    endpoint: Endpoint,
-    { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
-  ): Promise<readonly CoolDownPeriod[]> {
+  async between(endpoint: Endpoint, { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number }) {
     const stored = await redis[execute]((commands) =>
       commands.zrangebyscore(coolDownsKey(endpoint), `(${fromMs}`, '+inf', 'WITHSCORES'),
     )
     return scoredEntries(stored)
-      .map(({ member, since }) => ({ fromMs: Number(member), untilMs: Number(since) }))
+      .map(({ member, since }): CoolDownPeriod => ({ fromMs: Number(member), untilMs: Number(since) }))
       .filter((period) => period.fromMs < toMs)
   },
 })

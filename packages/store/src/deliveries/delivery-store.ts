@@ -35,10 +35,7 @@ export type Settlement =
 
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>
 
-/**
- * `already`: the slot was settled before, so its ledger and record were not written. The list of parked deliveries may have been
- * cut. `excess`: what has to be parked, because this one is held, too.
- */
+/** `already`: the slot was settled before. `excess`: held deliveries to be parked, because this one is held, too. */
 interface SettleResult {
   readonly kind: 'written' | 'already'
   readonly excess?: readonly HeldExcess[]
@@ -47,8 +44,7 @@ interface SettleResult {
 /**
  * The ledgers, with the lists of the deliveries that are parked or held.
  * @param limits of the parked, and of the held, deliveries
- * @param verify rejects unless this Redis holds the data of the installation. Redis may be emptied during a POST; the record of
- *   a parked or held delivery would be lost when Redis is restored
+ * @param verify rejects unless this Redis holds the data of the installation: it may have been emptied during a POST
  */
 export function createDeliveryStore(
   redis: Redis,
@@ -59,7 +55,7 @@ export function createDeliveryStore(
   const parkedList = createParkedList(redis, retention, limits)
   const heldList = createHeldList(redis, createHeldVisits(redis), retention.parkedRetentionMs, limits)
   const ledgers = createLedgerStore(redis, retention)
-  /** Redis has the only copy of what is parked or held: it must be the Redis of the message. After the write, so that it counts. */
+  /** Redis has the only copy of what is parked or held: it must be the message's. After the write, so it counts. */
   const verified = oneAtATime<void, void>(verify)
 
   /** Stores the message of a delivery with its ledger, and lists it. */

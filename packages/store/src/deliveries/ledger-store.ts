@@ -18,10 +18,7 @@ import {
   viewOf,
 } from './delivery-record.ts'
 
-/**
- * `already`: nothing was written, because the ledger settles the message: by a duplicate, or by an earlier call whose reply
- * was lost.
- */
+/** `already`: the ledger settles the message, by a duplicate or by an earlier call whose reply was lost. */
 interface Written {
   readonly kind: 'written' | 'already'
   /** The ledger that was replaced, or that settles the message. */
@@ -43,10 +40,7 @@ export function createLedgerStore(redis: Redis, retention: DeliveryRetention) {
   const readOne = (key: string): Promise<string> =>
     redis[execute]((commands) => commands.getrange(key, 0, LEDGER_BYTES - 1))
 
-  /**
-   * The records of first messages of first runs, most of which do not exist, in one read for all deliveries of a tick. It
-   * reads whole records, which are large after a run.
-   */
+  /** For first messages of first runs, most of which have no record: it reads whole records, which can be large. */
   const readFirst = stringsPerTick(redis, readOne)
 
   interface FirstRecord {
@@ -106,10 +100,7 @@ export function createLedgerStore(redis: Redis, retention: DeliveryRetention) {
     }
   }
 
-  /**
-   * The beginning of the record, or the ledger line where the record has expired. A first message, the usual case, costs one
-   * shared read, or one of its own in a later run, unless its duplicates can outlast its record.
-   */
+  /** The beginning of the record, or the ledger line where it has expired. */
   async function readStored(message: MessageIdentity): Promise<string> {
     const key = recordKey(message.deliveryId)
     const isFirst = message.token === undefined && lifetimes.ledgerMs(message, false) === 0
@@ -166,10 +157,7 @@ export function createLifetimes(retention: DeliveryRetention) {
       if (kept === 'schedule') return scheduleOf(message).waitsMs.reduce((sum, waitMs) => sum + waitMs, OUTAGE_SLACK_MS)
       return kept === 'parked' ? parkedRetentionMs : finishedRetentionMs
     },
-    /**
-     * @param hasRecord false: if the message is the first one, only duplicates of it exist, which wait for its first retry
-     * at most
-     */
+    /** @param hasRecord false: duplicates of a first message wait for its first retry at most */
     ledgerMs(message: MessageIdentity, hasRecord: boolean): number {
       const { waitsMs, cooldownMs } = scheduleOf(message)
       const hasFirstDuplicatesOnly = !hasRecord && message.run === 1 && message.slot === 0

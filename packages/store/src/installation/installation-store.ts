@@ -19,10 +19,7 @@ export const mayContinue = (
   stored !== undefined &&
   (stored.id === own.id || stored.rulings.get(own.id) === 'adopted' || stored.createdAtMs < own.createdAtMs)
 
-/**
- * Where a message comes from. 'own' and 'adopted' messages are handled, 'discarded' ones go to quarantine, and a 'foreign'
- * one makes its consumer pause.
- */
+/** 'own' and 'adopted' messages are handled, 'discarded' ones quarantined; a 'foreign' one makes its consumer pause. */
 export function originOf(message: InstallationId, stored: StoredInstallation): 'own' | Ruling | 'foreign' {
   return message === stored.id ? 'own' : (stored.rulings.get(message) ?? 'foreign')
 }

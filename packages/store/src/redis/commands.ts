@@ -93,10 +93,7 @@ export function withScripts(client: RedisClient) {
 /** The arguments of one call, because Redis serves nothing else while a script runs. A part is never divided. */
 const CALL = { count: 1_500, bytes: 256 * 1_024 }
 
-/**
- * Divides parts among as few calls as possible, in their order.
- * @param mayMixTags false: a call has the keys of one hash tag, as a cluster requires
- */
+/** Divides parts among few calls, in their order. @param mayMixTags false: a call has the keys of one hash tag */
 export function callsOf(parts: readonly ScriptPart[], mayMixTags: boolean): (readonly ScriptPart[])[] {
   const groups = mayMixTags ? [parts] : [...Map.groupBy(parts, ({ keys: [key = ''] }) => tagOf(key)).values()]
   return groups.flatMap((group) => [...chunksWithin(CALL, group, sizeOf)])

@@ -4,10 +4,7 @@ import { isReply } from './replies.ts'
 /** The settings of a Redis server that decide which data it can lose. undefined: Redis does not show it. */
 export type DurabilitySettings = Awaited<ReturnType<typeof readSettings>>
 
-/**
- * `checked`: the settings must show that Redis keeps its data. `attested`: the operator promises it for a Redis that does
- * not show them.
- */
+/** `checked`: the settings must show that Redis keeps its data. `attested`: the operator promises it. */
 export type DurabilityRule = 'checked' | 'attested'
 
 interface Server {
@@ -56,11 +53,7 @@ export function problemsOf(settings: DurabilitySettings, rule: DurabilityRule): 
   ].filter((problem) => problem !== false)
 }
 
-/**
- * Keeps a service from starting in production on a Redis that can lose data. Logs what is only promised, and a Redis that
- * can lose the last second.
- * @throws Error that names every problem
- */
+/** Keeps a service from starting in production on a Redis that can lose data. @throws Error that names every problem */
 export async function assertDurable(
   redis: { readonly durabilitySettings: () => Promise<readonly DurabilitySettings[]> },
   { nodeEnv, rule, log }: { nodeEnv: string; rule: DurabilityRule; log: Pick<Logger, 'warn'> },
@@ -81,10 +74,7 @@ export async function assertDurable(
 
 export type RedisMemory = NonNullable<ReturnType<typeof parseMemory>>
 
-/**
- * Parses the reply to INFO memory. Undefined if it lacks the figures, as with some managed servers.
- * @returns `maxBytes` 0: no limit
- */
+/** Parses the reply to INFO memory; undefined: a managed server hides the figures. @returns `maxBytes` 0: no limit */
 export function parseMemory(info: string) {
   const valueOf = (name: string): number | undefined => {
     const digits = new RegExp(`^${name}:(\\d+)\\r?$`, 'm').exec(info)?.[1]
@@ -94,7 +84,7 @@ export function parseMemory(info: string) {
   return usedBytes === undefined || maxBytes === undefined ? undefined : { usedBytes, maxBytes }
 }
 
-/** The node that will refuse writes first. A node without a limit sorts before all others. */
+/** The node that will refuse writes first. The fullness of one without a limit is infinite. */
 export function fullestOf(nodes: readonly RedisMemory[]): RedisMemory | undefined {
   const fullnessOf = ({ usedBytes, maxBytes }: RedisMemory): number => usedBytes / maxBytes
   return nodes.toSorted((a, b) => fullnessOf(b) - fullnessOf(a))[0]

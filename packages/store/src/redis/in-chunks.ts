@@ -1,11 +1,7 @@
 /** With three commands per item, a chunk takes the process one to two milliseconds. */
 const CHUNK = 32
 
-/**
- * Reads one result per item, a chunk at a time and in the order of the items. Hundreds of concurrent commands would keep the
- * process from its other requests for tens of milliseconds.
- * @param size items of one chunk; choose a small number if each takes many commands
- */
+/** Reads one result per item, a chunk at a time: hundreds of concurrent commands would block the process for long. */
 export async function inChunks<Item, Result>(
   items: readonly Item[],
   read: (item: Item) => Promise<Result>,
@@ -26,11 +22,7 @@ interface Size {
 }
 
 /** Divides items into as few chunks as possible, in their order. Only a single item can exceed the limits. */
-export function* chunksWithin<Item>(
-  limits: Size,
-  items: readonly Item[],
-  sizeOf: (item: Item) => Size,
-): Generator<readonly Item[], void> {
+export function* chunksWithin<Item>(limits: Size, items: readonly Item[], sizeOf: (item: Item) => Size) {
   let chunk: Item[] = []
   let [count, bytes] = [0, 0]
   for (const item of items) {

@@ -1,16 +1,13 @@
 import { PARTITIONS } from '../keys.ts'
 import { pipeline, type Redis } from './redis.ts'
 
-/** How long the first member of each partition's list has been due, in ms; negative if it is not due yet. */
-export async function overdueIn(
-  redis: Redis,
-  keyOf: (partition: number) => string,
-): Promise<readonly (number | undefined)[]> {
+/** How long the first member of the partitions' lists has been due, in ms; 0 if none is. */
+export async function overdueIn(redis: Redis, keyOf: (partition: number) => string): Promise<number> {
   const [nowMs, ...first] = await pipeline(redis, (commands) => [
     commands.nowMs(),
     ...PARTITIONS.map((part) => commands.zrange(keyOf(part), '0', '0', 'WITHSCORES')),
   ])
-  return first.map(([, dueAt]) => (dueAt === undefined ? undefined : nowMs - Number(dueAt)))
+  return Math.max(0, ...first.map(([, dueAt]) => nowMs - Number(dueAt ?? nowMs)))
 }
 
 /**

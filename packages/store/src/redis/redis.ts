@@ -15,7 +15,6 @@ export const execute = Symbol('execute')
 /** A connection that reconnects automatically. While it is down, every use of it rejects immediately with Unavailable. */
 export interface Redis extends ReturnType<typeof wrap> {}
 
-/** Runs a script of this package. @throws as `Redis[execute]` */
 export const runScript = <Name extends ScriptName>(
   redis: Pick<Redis, typeof execute>,
   name: Name,
@@ -31,9 +30,8 @@ export const pipeline = <Replies extends readonly unknown[] | []>(
   redis[execute]((commands) => Promise.all(send(commands)))
 
 /**
- * Reads the strings at keys of a tick in one command. A cluster gets one for each key, so that a primary that is away fails its
- * own keys only.
- * @param readOne reads a key of a cluster
+ * Reads the strings at keys of a tick in one command.
+ * @param readOne reads a key of a cluster, so that a primary that is away fails its own keys only
  */
 export const stringsPerTick = (
   redis: Pick<Redis, typeof execute | 'mayMixTags'>,
@@ -127,12 +125,8 @@ function wrap(client: RedisClient, closing: AbortController, trouble: (error: un
   let closed: Promise<void> | undefined
   return {
     [execute]: send,
-    /** Connected, and Redis has loaded its data. */
     isReady: (): boolean => client.status === 'ready' && !closing.signal.aborted,
-    /**
-     * Resolves when Redis is connected and accepts writes. Rejects once closed.
-     * @param options mayBeFull: resolve also when Redis refuses writes only for lack of memory
-     */
+    /** Resolves when Redis accepts writes; with `mayBeFull`, also when it lacks only memory. Rejects once closed. */
     async ready({ mayBeFull } = { mayBeFull: false }): Promise<void> {
       for (let tries = 0; ; tries++) {
         if (closing.signal.aborted) throw new Unavailable('redis', 'the connection to Redis was closed by this process')
@@ -147,10 +141,10 @@ function wrap(client: RedisClient, closing: AbortController, trouble: (error: un
         await delay(reconnectWaitMs(tries), undefined, { signal: closing.signal }).catch(() => undefined)
       }
     },
-    /** What decides which data each primary can lose. Undefined if Redis does not show it, as with many managed servers. */
+    /** Of each primary. */
     durabilitySettings: (): Promise<readonly DurabilitySettings[]> =>
       send(() => Promise.all(primaries().map(readSettings))),
-    /** In a cluster, the memory of its fullest primary. Undefined if Redis does not reveal it. */
+    /** Of the fullest primary. Undefined: Redis does not show it. */
     async memory(): Promise<RedisMemory | undefined> {
       const answers = await send(() => Promise.all(primaries().map((node) => node.info('memory'))))
       return fullestOf(answers.map(parseMemory).filter((memory) => memory !== undefined))
@@ -159,7 +153,6 @@ function wrap(client: RedisClient, closing: AbortController, trouble: (error: un
     nowMs: (): Promise<number> => send((redis) => redis.nowMs()),
     /** Whether one command may have keys of several hash tags, which a cluster refuses. */
     mayMixTags: (): boolean => commands.mayMixTags(),
-    /** Waits for outstanding replies, then disconnects. */
     close(): Promise<void> {
       closing.abort()
       closed ??= disconnect(client, replies)

@@ -111,10 +111,7 @@ const NOT_PERMITTED = /^NOPERM(?!.* script: )( |$)/
 /** The codes of errors about the stored data or the command's keys. */
 const DATA_CODE = /^(BUSYGROUP|CROSSSLOT|NOGROUP|WRONGTYPE)( |$)/
 
-/**
- * Redis has one code, `ERR`, for most other errors: about the data, about a script, and about itself or its proxies
- * (`ERR max number of clients reached`, `ERR server is gone`).
- */
+/** Redis has one code, `ERR`, for most other errors, also about itself or its proxies (`ERR server is gone`). */
 const DATA_TEXT =
   /^ERR (user_script|Error (running|compiling) script)|not an? (integer|float|valid)|not (integer|float)|out of range|overflow|syntax error|exceeds|wrong number of arguments|invalid/i
 

@@ -11,10 +11,7 @@ export type CheckStore = ReturnType<typeof createCheckStore>
 
 /** Limits receiver checks to one per subscription and a few per tenant, and hands their results from worker to api. */
 export const createCheckStore = (redis: Redis) => ({
-  /**
-   * @param leaseMs after this time a check that was not ended counts as ended
-   * @param most checks of a tenant that may run at the same time
-   */
+  /** One that was not ended within `leaseMs` counts as ended. At most `most` of a tenant run at the same time. */
   begin: ({ tenant, id }: Checked, { leaseMs, most }: { leaseMs: number; most: number }) =>
     runScript(redis, 'subscriptions/begin-check', [checksKey(tenant)], [id, leaseMs, most]),
   /** Call it within the lease only: after it, this would end the next check. */

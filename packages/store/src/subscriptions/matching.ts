@@ -55,9 +55,7 @@ export function createMatching(redis: Redis, verify: () => Promise<void>, limits
     return all ?? (await readAtOnce(tenant))
   }
 
-  /**
-   * The changes since the first page are read afterwards. Undefined if there were more meanwhile than the list holds.
-   */
+  /** The changes since the first page are read afterwards. Undefined if there were more than the list holds. */
   async function readInPages(tenant: Tenant): Promise<KnownTenant | undefined> {
     const index = new SubscriptionIndex()
     // The revision is read first, so the subscriptions are never older than it.
@@ -99,10 +97,9 @@ export function createMatching(redis: Redis, verify: () => Promise<void>, limits
   }
 
   /**
-   * Includes every write that ended before the call.
+   * Includes every write that ended before the call, or before the event was stored, if `revision` is known.
    * @param data only those whose filter this data of an event passes
-   * @param revision of the subscriptions after the event was stored: includes every write that ended before that. If it is
-   *   known, Redis is not read.
+   * @param revision of the subscriptions after the event was stored. If it is known, Redis is not read
    */
   return async (
     tenant: Tenant,
