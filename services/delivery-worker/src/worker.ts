@@ -1,4 +1,4 @@
-import { dueQueues, LANES, serviceTopology } from '@switchhook/messaging'
+import { dueQueues, LANES, laneQueues, packetQueues, serviceTopology } from '@switchhook/messaging'
 import { openBacking, type Running, type Service } from '@switchhook/service'
 import {
   createBreakerStore,
@@ -41,12 +41,10 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   const scheduleOf = () => schedule
   const { redis, broker, installation, consume, readiness, redisNow, shards } = await openBacking(service, {
     sharded: { configured: config.DELIVERY_SHARDS, namesOf: dueQueues },
-    topology: (packetShards) =>
+    topology: (present) =>
       serviceTopology(waitsOf(schedule), {
-        lanes: LANES,
         deliveryShards: config.DELIVERY_SHARDS,
-        packetShards,
-        others: dueQueues(packetShards),
+        others: [...dueQueues(present), ...packetQueues(present), ...laneQueues(LANES)],
       }),
   })
   const clocks = { redisNow, nowMs: () => performance.now() }

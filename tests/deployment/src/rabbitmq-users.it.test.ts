@@ -12,6 +12,7 @@ import {
   DELIVERY_EXCHANGE,
   EVENT_PACKET,
   EVENTS_EXCHANGE,
+  laneQueues,
   openBroker,
   openQuarantine,
   packEvents,
@@ -149,7 +150,7 @@ test('the users can be created again, as after a change of their passwords', asy
 })
 
 test('a service with the default user works beside them, as during an upgrade', async () => {
-  const topology = serviceTopology([10], { lanes: 1, others: [backlogQueue(0)] })
+  const topology = serviceTopology([10], { others: [...laneQueues(1), backlogQueue(0)] })
   const broker = await openBroker({ url: server.amqpUrl, topology, log: silentLog, name: 'test' })
   expect(broker.isReady()).toBe(true)
   await broker.close()

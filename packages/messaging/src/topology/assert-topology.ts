@@ -30,9 +30,6 @@ export async function assertTopology(
   })
 }
 
-/** Shorter than for other connections: all nodes are asked while the set-up of a link waits. */
-const ASK_TIMEOUT_MS = 5_000
-
 /** RabbitMQ answers this for a queue that belongs to another connection; for a queue that it does not know, 404. */
 const RESOURCE_LOCKED = 405
 
@@ -70,7 +67,7 @@ export async function requireFormedCluster(
 async function knows(queue: string, address: BrokerAddress): Promise<boolean> {
   let model: ChannelModel | undefined
   try {
-    model = await connectToAny(address, 'switchhook cluster check', ASK_TIMEOUT_MS)
+    model = await connectToAny(address, 'switchhook cluster check')
     await onOwnChannel(model, (channel) => channel.checkQueue(queue))
     return true
   } catch (error) {

@@ -3,7 +3,6 @@ import { backlogQueues, laneQueues, Queue, serviceTopology } from './topology.ts
 
 /** Every queue that any service declares. */
 const whole = serviceTopology([10_000], {
-  lanes: 2,
   deliveryShards: 3,
   eventShards: 3,
   others: [...backlogQueues, ...laneQueues(2)],

@@ -66,10 +66,9 @@ test('the arguments equal those of existing queues: another value needs another 
   const work = { ...letters, 'x-dead-letter-routing-key': 'quarantine', 'x-delivery-limit': 20 }
   expect(
     serviceTopology([60_000], {
-      lanes: 1,
       deliveryShards: 2,
       eventShards: 2,
-      others: backlogQueues.slice(0, 1),
+      others: [...laneQueues(1), ...backlogQueues.slice(0, 1)],
     }).queues,
   ).toEqual({
     quarantine: { 'x-overflow': 'reject-publish', 'x-queue-type': 'quorum', 'x-delivery-limit': 1_000_000_000 },
@@ -107,7 +106,7 @@ test('only its queue is bound to the exchange of a shard of events', () => {
     exchanges,
     bindings,
     exchangeBindings = [],
-  } = serviceTopology([1_000], { lanes: 4, deliveryShards: 2, eventShards: 2 })
+  } = serviceTopology([1_000], { deliveryShards: 2, eventShards: 2, others: laneQueues(4) })
   expect([...bindings, ...exchangeBindings].filter(({ from }) => from.startsWith(FANOUT_EXCHANGE))).toEqual([
     { from: 'switchhook.fanout', key: '#', to: 'fanout.events' },
     { from: 'switchhook.fanout.1', key: '#', to: 'fanout.events.1' },
@@ -116,7 +115,7 @@ test('only its queue is bound to the exchange of a shard of events', () => {
 })
 
 test('every lane is declared and bound by its name, and each subscription has one', () => {
-  const topology = serviceTopology([], { lanes: LANES })
+  const topology = serviceTopology([], { others: laneQueues(LANES) })
   for (const lane of laneQueues(LANES)) {
     expect(Object.keys(topology.queues)).toContain(lane)
     expect(hasRoute(topology, DELIVERY_EXCHANGE, lane)).toBe(true)
@@ -138,7 +137,7 @@ test('every backlog is declared and bound by its name, and each tenant has one',
 })
 
 test('every shard of deliveries is declared and bound, and each subscription has one shard', () => {
-  const topology = serviceTopology([1_000], { lanes: 2, deliveryShards: 3 })
+  const topology = serviceTopology([1_000], { deliveryShards: 3, others: laneQueues(2) })
   const names = ['delivery.due', 'delivery.due.1', 'delivery.due.2']
   expect(dueQueues(3)).toEqual(names)
   expect(Object.keys(topology.queues)).toEqual(expect.arrayContaining(names))
@@ -178,7 +177,7 @@ test('each shard of packets, and the queue of yielding packets, is declared and 
 })
 
 test('shards of an earlier configuration are declared, and nothing is published to them', () => {
-  const topology = serviceTopology([1_000], { deliveryShards: 2, packetShards: 4, others: dueQueues(4) })
+  const topology = serviceTopology([1_000], { deliveryShards: 2, others: [...dueQueues(4), ...packetQueues(4)] })
   expect(Object.keys(topology.queues)).toEqual(expect.arrayContaining([...dueQueues(4), ...packetQueues(4)]))
   expect(Object.keys(topology.queues).filter((name) => name.startsWith('delivery.wait'))).toHaveLength(2)
   expect(topology.shards).toEqual({ deliveries: 2, events: 1 })

@@ -160,29 +160,24 @@ const all = <Arguments>(names: readonly string[], queueArguments: Arguments): Re
 
 /** The queues of a service beyond those that every service declares. */
 export interface ServiceQueues {
-  /** The number of lanes, for a service that moves deliveries to lanes. Default: none. */
-  readonly lanes?: number
   /** The number of shards among which the service divides due deliveries and retries. Default: 1. */
   readonly deliveryShards?: number
-  /** The number of shards of packets that the service publishes to or consumes. Default: `deliveryShards`. */
-  readonly packetShards?: number
   /** The number of shards of events that the service publishes to or consumes. Default: 1. */
   readonly eventShards?: number
-  /** Queues of work that it also uses: backlogs, and shards of an earlier configuration. Default: none. */
+  /** Queues of work that it also uses: lanes, backlogs, and shards of an earlier configuration. Default: none. */
   readonly others?: readonly string[]
 }
 
 /** @param waitsMs the waits of a service that publishes retries, else `[]`; each has a queue per shard of deliveries */
 export function serviceTopology(
   waitsMs: readonly number[],
-  { lanes = 0, deliveryShards = 1, packetShards = deliveryShards, eventShards = 1, others = [] }: ServiceQueues = {},
+  { deliveryShards = 1, eventShards = 1, others = [] }: ServiceQueues = {},
 ): Topology {
   const workQueues = [
     ...dueQueues(deliveryShards),
-    ...packetQueues(packetShards),
+    ...packetQueues(deliveryShards),
     Queue.yielding,
     Queue.yieldingPackets,
-    ...laneQueues(lanes),
     ...eventPacketQueues(eventShards),
     ...others,
     Queue.receiverChecks,

@@ -2,6 +2,7 @@ import { DEFAULT_RETRY_WAITS, INSTALLATION_HEADER, type InstallationId, isGuid }
 import {
   backlogQueues,
   LANES,
+  laneQueues,
   MAX_SHARDS,
   Queue,
   type QueueSample,
@@ -75,7 +76,7 @@ async function showIds(limit: number, { installation, sample, waitsMs }: Install
   const rulings = [...(stored?.rulings ?? [])]
   const withRuling = (wanted: Ruling) => rulings.filter(([, ruling]) => ruling === wanted).map(([id]) => id)
   const shards = { deliveryShards: MAX_SHARDS, eventShards: MAX_SHARDS }
-  const declared = serviceTopology(waitsMs, { lanes: LANES, ...shards, others: backlogQueues })
+  const declared = serviceTopology(waitsMs, { ...shards, others: [...laneQueues(LANES), ...backlogQueues] })
   // Every queue whose messages carry an id. Those of events first: one that becomes deliveries during the look is not missed.
   const queues = Object.keys(declared.queues)
     .filter((name) => name !== Queue.quarantine)
