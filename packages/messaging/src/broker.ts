@@ -115,6 +115,12 @@ export async function openBroker(options: BrokerOptions) {
 
   const queueDepths = createQueueDepths(consuming.session)
   const publish = (message: OutgoingMessage) => publisher.publish(markedBy(installation(), message))
+  const publishEvent = createPublishEvent({
+    publish,
+    publishCopy: (copy) => publisher.publishCopy(markedBy(installation(), copy)),
+    shards: shards.events,
+    copyFailed: () => meter?.failed('copy'),
+  })
   return {
     /** Both connections are set up, and the publisher is not blocked. */
     isReady,
@@ -130,7 +136,7 @@ export async function openBroker(options: BrokerOptions) {
      * one iteration of the event loop, and of up to 5 ms while RabbitMQ is busy, share messages. If it rejects, the event
      * may be stored.
      */
-    publishEvent: createPublishEvent({ publisher, shards: shards.events, installation, meter }),
+    publishEvent,
     /** For an immediate attempt. */
     publishDelivery: (delivery: Delivery) =>
       publish(deliveryMessage(delivery, dueQueueFor(delivery.subscriptionId, shards.deliveries))),

@@ -20,10 +20,10 @@ export type Disposition = 'done' | 'return' | 'failed'
 export interface Sighting {
   /** Consumers of the queue, those of other processes included. */
   readonly consumers: number
-  readonly ready: number
   /** Messages received on this channel since it was opened. */
   readonly taken: number
-  readonly hasRoom: boolean
+  /** Messages were ready, and the channel had room for them. */
+  readonly couldTake: boolean
 }
 
 /** Consecutive checks that must miss the consumer: a single one may fall into a leader election of the queue. */
@@ -104,7 +104,7 @@ function createConsumerChannel(session: Session, channel: Channel, options: Cons
       const asking = channel.checkQueue(queue)
       const answer = await answerWithin(answerMs, asking, `RabbitMQ did not answer the check of ${queue}`)
       const { consumerCount: consumers, messageCount: ready } = answer
-      seen = { consumers, ready, taken, hasRoom: acks.inFlight() < concurrency }
+      seen = { consumers, taken, couldTake: ready > 0 && acks.inFlight() < concurrency }
       if (!isConsumerMissing(before, seen)) return undefined
       return `the queue has ${consumers} consumers and ${ready} ready messages, and none arrived`
     } catch (error) {
@@ -157,7 +157,7 @@ function createConsumerChannel(session: Session, channel: Channel, options: Cons
       return misses < MISSES_TO_REPORT ? undefined : problem
     },
     /** The last check shows that this channel is served. Ready messages of which none ever arrived leave it open. */
-    isServed: (): boolean => misses === 0 && seen !== undefined && (seen.taken > 0 || !couldTake(seen)),
+    isServed: (): boolean => misses === 0 && seen !== undefined && (seen.taken > 0 || !seen.couldTake),
     /** Closes the channel before its connection, so that the broker reads the last acknowledgements. */
     async close(): Promise<void> {
       retire()
@@ -178,13 +178,8 @@ function createConsumerChannel(session: Session, channel: Channel, options: Cons
 }
 
 /**
- * Whether a consumer is missing from its queue. Either the queue has no consumer at all; or messages were ready at two
- * sightings, the channel had room for them, and none arrived. The second rule finds a missing consumer while other
- * replicas still have theirs.
+ * Whether a consumer is missing from its queue. Either the queue has no consumer at all, or this one could take messages at
+ * two sightings and none arrived: that finds a missing consumer while other replicas still have theirs.
  */
-export function isConsumerMissing(before: Sighting | undefined, now: Sighting): boolean {
-  if (now.consumers === 0) return true
-  return before !== undefined && couldTake(before) && couldTake(now) && before.taken === now.taken
-}
-
-const couldTake = ({ ready, hasRoom }: Sighting): boolean => ready > 0 && hasRoom
+export const isConsumerMissing = (before: Sighting | undefined, now: Sighting): boolean =>
+  now.consumers === 0 || (before?.couldTake === true && now.couldTake && before.taken === now.taken)

@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream'
-import { gatherWrites } from './gather-writes.ts'
+import { gatherWrites } from './connect.ts'
 
 /** Records the chunks of each write that reaches the system. */
 function recordingStream(options: { readonly highWaterMark?: number } = {}) {

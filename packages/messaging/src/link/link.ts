@@ -3,8 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { answerWithin, backoffMs, isCertificateError, type Logger } from '@switchhook/runtime'
 import type { ChannelModel } from 'amqplib'
 import { LRUCache } from 'lru-cache'
-import { ConnectionRefused, toConnectOptions } from './connect.ts'
-import { type RawConnection, writeDirectly } from './gather-writes.ts'
+import { ConnectionRefused, type RawConnection, toConnectOptions, writeDirectly } from './connect.ts'
 import {
   type BrokerAddress,
   closeInTime,

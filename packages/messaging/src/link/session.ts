@@ -22,14 +22,9 @@ export class FramesTooSmall extends Error {
 }
 
 /** A connection that does not reconnect. @throws Error */
-export async function connectTo(
-  url: string,
-  name: string,
-  ca: string | undefined,
-  timeoutMs = CONNECT_TIMEOUT_MS,
-): Promise<ChannelModel> {
+export async function connectTo(url: string, name: string, ca: string | undefined): Promise<ChannelModel> {
   const model = await connect(toConnectOptions(url), {
-    timeout: timeoutMs,
+    timeout: CONNECT_TIMEOUT_MS,
     noDelay: true,
     keepAlive: true,
     clientProperties: { connection_name: name },
@@ -45,16 +40,12 @@ export async function connectTo(
   throw new FramesTooSmall(`frame_max is ${frameMax}; at least ${MIN_FRAME_BYTES} bytes are needed`)
 }
 
-/** Tries each url once, for `timeoutMs` each. @throws Unavailable */
-export async function connectToAny(
-  { url: urls, ca }: BrokerAddress,
-  name: string,
-  timeoutMs?: number,
-): Promise<ChannelModel> {
+/** Tries each url once. @throws Unavailable */
+export async function connectToAny({ url: urls, ca }: BrokerAddress, name: string): Promise<ChannelModel> {
   let cause: unknown
   for (const url of [urls].flat()) {
     try {
-      return await connectTo(url, name, ca, timeoutMs)
+      return await connectTo(url, name, ca)
     } catch (error) {
       cause = error
     }

@@ -71,8 +71,7 @@ export function createUnfinishedParts<Part>(idOf: (part: Part, at: number) => Pa
       const results = await Promise.allSettled(some.map((part) => work(part)))
       const failed = results.find((result) => result.status === 'rejected')
       if (failed === undefined) continue
-      const left = new Set(missing.slice(at + atOnce))
-      for (const [i, part] of some.entries()) if (results[i]?.status === 'rejected') left.add(part)
+      const left = new Set(missing.filter((_, i) => i >= at + atOnce || results[i - at]?.status === 'rejected'))
       const done = new Set(parts.flatMap((part, n) => (left.has(part) ? [] : [idOf(part, n)])))
       // The cache takes no entry without a size.
       if (done.size > 0) finished.set(message, done)

@@ -11,12 +11,10 @@ function publishing() {
   const sent: OutgoingMessage[] = []
   const copies: OutgoingMessage[] = []
   const publish = createPublishEvent({
-    publisher: {
-      publish: async (message) => void sent.push(message),
-      publishCopy: async (message) => void copies.push(message),
-    },
+    publish: async (message) => void sent.push(message),
+    publishCopy: async (message) => void copies.push(message),
     shards: 1,
-    installation: () => undefined,
+    copyFailed: () => {},
   })
   /** Publishes events and returns how many travelled under each routing key, message by message. */
   const send = async (some: readonly PlatformEvent[]) => {
@@ -56,9 +54,10 @@ describe('events of one moment', () => {
   test('travel in one packet for each shard, in which their trace contexts and revisions stay', async () => {
     const sent: OutgoingMessage[] = []
     const publish = createPublishEvent({
-      publisher: { publish: async (message) => void sent.push(message), publishCopy: async () => {} },
+      publish: async (message) => void sent.push(message),
+      publishCopy: async () => {},
       shards: 2,
-      installation: () => undefined,
+      copyFailed: () => {},
     })
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
     const many = events(40).map((event) => ({ ...event, traceparent, revision: 'r1' }))
@@ -76,12 +75,10 @@ describe('events of one moment', () => {
 
   test('of a shard that confirms nothing do not delay those of another shard', async () => {
     const publish = createPublishEvent({
-      publisher: {
-        publish: ({ routingKey }) => (routingKey.endsWith('.1') ? new Promise(() => {}) : Promise.resolve()),
-        publishCopy: async () => {},
-      },
+      publish: ({ routingKey }) => (routingKey.endsWith('.1') ? new Promise(() => {}) : Promise.resolve()),
+      publishCopy: async () => {},
       shards: 2,
-      installation: () => undefined,
+      copyFailed: () => {},
     })
     const many = events(40)
     const confirmed = new Set<PlatformEvent>()
@@ -92,9 +89,10 @@ describe('events of one moment', () => {
 
   test('are rejected together if their message is refused', async () => {
     const publish = createPublishEvent({
-      publisher: { publish: () => Promise.reject(new Unavailable('rabbitmq', 'refused')), publishCopy: async () => {} },
+      publish: () => Promise.reject(new Unavailable('rabbitmq', 'refused')),
+      publishCopy: async () => {},
       shards: 1,
-      installation: () => undefined,
+      copyFailed: () => {},
     })
     const results = await Promise.allSettled(events(3).map(publish))
     expect(results.map(({ status }) => status)).toEqual(Array(3).fill('rejected'))

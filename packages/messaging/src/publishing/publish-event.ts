@@ -1,9 +1,8 @@
-import type { InstallationId, PlatformEvent } from '@switchhook/contracts'
-import type { BrokerMeter } from '../broker-meter.ts'
+import type { PlatformEvent } from '@switchhook/contracts'
 import { NotStored, type OutgoingMessage } from '../message/message.ts'
 import { createPacker, inOneMessage } from '../packets/packer.ts'
 import { eventPacketQueue, eventShardOf, fanoutExchange } from '../topology/topology.ts'
-import { copyOf, eventMessage, eventPacketMessage, markedBy } from './messages.ts'
+import { copyOf, eventMessage, eventPacketMessage } from './messages.ts'
 
 /** RabbitMQ costs as much for a message with one event as for one with many. A packet is acknowledged after its slowest event. */
 export const MAX_PACKET_EVENTS = 32
@@ -14,18 +13,19 @@ const MAX_BYTES = 128 * 1_024
  */
 const WHILE_IN_FLIGHT = { packets: 2, ms: 5 }
 
-export interface PublishEventDeps {
-  readonly publisher: Readonly<Record<'publish' | 'publishCopy', (message: OutgoingMessage) => Promise<void>>>
+export interface PublishEventDeps extends Readonly<Record<'publish' | 'publishCopy', Publish>> {
   readonly shards: number
-  readonly installation: () => InstallationId | undefined
-  readonly meter?: Pick<BrokerMeter, 'failed'> | undefined
+  /** Called when another system's queue did not store a copy. */
+  readonly copyFailed: () => void
 }
+
+type Publish = (message: OutgoingMessage) => Promise<void>
 
 /**
  * Returns the function that publishes an event to fan-out, and a copy of it for other systems. Events of one iteration of
  * the event loop, and of up to 5 ms while RabbitMQ is busy, share a message for each shard (ADR 0068).
  */
-export function createPublishEvent({ publisher, shards, installation, meter }: PublishEventDeps) {
+export function createPublishEvent({ publish, publishCopy, shards, copyFailed }: PublishEventDeps) {
   /** `message`: the event as a message of its own, if no other one shares it. */
   const packer = createPacker<{ readonly event: PlatformEvent; readonly message: OutgoingMessage }>({
     maxMembers: MAX_PACKET_EVENTS,
@@ -34,19 +34,17 @@ export function createPublishEvent({ publisher, shards, installation, meter }: P
     whileInFlight: WHILE_IN_FLIGHT,
     publish: (events, shard) => {
       const [first] = events
-      if (first !== undefined && events.length === 1) return [publisher.publish(first.message)]
+      if (first !== undefined && events.length === 1) return [publish(first.message)]
       const members = events.map(({ event, message: { content } }) => ({ ...event, content }))
-      const packet = eventPacketMessage(members, eventPacketQueue(shard))
-      return inOneMessage(events, publisher.publish(markedBy(installation(), packet)))
+      return inOneMessage(events, publish(eventPacketMessage(members, eventPacketQueue(shard))))
     },
   })
-
-  const publishCopy = createPublishCopy(publisher.publishCopy, () => meter?.failed('copy'))
+  const publishIfBound = createPublishCopy(publishCopy, copyFailed)
 
   return async (event: PlatformEvent): Promise<void> => {
     const shard = eventShardOf(event, shards)
-    const message = markedBy(installation(), eventMessage(event, fanoutExchange(shard)))
-    await Promise.all([packer.add({ event, message }, message.content.length, shard), publishCopy(copyOf(message))])
+    const message = eventMessage(event, fanoutExchange(shard))
+    await Promise.all([packer.add({ event, message }, message.content.length, shard), publishIfBound(copyOf(message))])
   }
 }
 
@@ -61,7 +59,7 @@ const UNBOUND_MS = 1_000
  * @param send rejects with NotStored if the broker does not confirm the copy
  * @param failed called when another system's queue did not store a copy
  */
-export function createPublishCopy(send: (copy: OutgoingMessage) => Promise<void>, failed: () => void) {
+export function createPublishCopy(send: Publish, failed: () => void): Publish {
   /** By routing key: until when no copies are sent, because no other system has bound a queue. */
   const unboundUntil = new Map<string, number>()
   let slowUntil = 0
@@ -82,7 +80,7 @@ export function createPublishCopy(send: (copy: OutgoingMessage) => Promise<void>
   }
 
   /** @throws NotStored if the broker cannot be reached or has an alarm */
-  return async (copy: OutgoingMessage): Promise<void> => {
+  return async (copy) => {
     const now = performance.now()
     if (now < (unboundUntil.get(copy.routingKey) ?? 0)) return
     const sent = sendAt(now, copy)

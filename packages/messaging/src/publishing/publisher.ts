@@ -143,16 +143,12 @@ export function createPublisher({
 
   function setBlocked(blocked: boolean): void {
     isBlocked = blocked
-    if (blocked) expireInFlight()
     changed()
-  }
-
-  /** Publishers must not wait for the end of the alarm. A message that is read afterwards arrives as a duplicate. */
-  function expireInFlight(): void {
+    if (!blocked) return
+    // Publishers must not wait for the end of the alarm. A message that is read afterwards arrives as a duplicate.
     const sent = [...inFlight]
     startDeadline(CONFIRM_IN_ALARM_MS, () => {
-      if (!isBlocked) return
-      for (const pending of sent) if (land(pending)) pending.reject(inAlarm())
+      if (isBlocked) for (const pending of sent) if (land(pending)) pending.reject(inAlarm())
     })
   }
 
