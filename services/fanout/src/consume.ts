@@ -11,7 +11,8 @@ import {
 import type { Logger } from '@switchhook/runtime'
 import type { Consume } from '@switchhook/service'
 import type { Bounds } from './bounds.ts'
-import { type Intake, parseReceivedEvent } from './intake/intake.ts'
+import { parseEventMessage } from './events/handle-event.ts'
+import type { Intake } from './intake/intake.ts'
 
 interface ConsumeDeps {
   readonly bounds: Pick<Bounds, 'prefetch'>
@@ -39,7 +40,7 @@ export async function startConsuming(deps: ConsumeDeps): Promise<Pick<Consumer, 
       consume({
         queue,
         concurrency: events,
-        parse: (message) => parseReceivedEvent(message, queue),
+        parse: (message) => parseEventMessage(message, queue),
         handle: intake.take,
         ackDelayMs: ACK_DELAY_MS,
       }),

@@ -77,10 +77,8 @@ export function createLogBuffer(deps: LogBufferDeps, limits = LIMITS) {
   }
 
   function makeRoom(): void {
-    let dropped = 0
     // A single event larger than the limit is kept.
-    while (held > limits.most && events.length > 1) dropped += sumOf(take(1), entriesOf)
-    if (dropped > 0) drop(dropped)
+    while (held > limits.most && events.length > 1) drop(sumOf(take(1), entriesOf))
   }
 
   /** Takes the oldest events, up to this weight; the last of them may exceed it. */
@@ -102,7 +100,14 @@ export function createLogBuffer(deps: LogBufferDeps, limits = LIMITS) {
       await sharedWake()
       const batch = take(limits.batch)
       try {
-        await writeAll(batch)
+        const refusals: unknown[] = []
+        for (const write of deps.writes) {
+          await write(batch).catch((error: unknown) => {
+            if (error instanceof Unavailable) throw error
+            refusals.push(error)
+          })
+        }
+        if (refusals.length > 0) throw refusals[0]
       } catch (error) {
         if (!(error instanceof Unavailable) || closing.signal.aborted) drop(sumOf(batch, entriesOf), error)
         else {
@@ -114,18 +119,6 @@ export function createLogBuffer(deps: LogBufferDeps, limits = LIMITS) {
       }
     }
     writing = undefined
-  }
-
-  /** @throws the first refusal, after every write was tried; `Unavailable` at once */
-  async function writeAll(batch: readonly LoggedEvent[]): Promise<void> {
-    const refusals: unknown[] = []
-    for (const write of deps.writes) {
-      await write(batch).catch((error: unknown) => {
-        if (error instanceof Unavailable) throw error
-        refusals.push(error)
-      })
-    }
-    if (refusals.length > 0) throw refusals[0]
   }
 
   return {

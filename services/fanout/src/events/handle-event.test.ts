@@ -201,30 +201,31 @@ test('an event that failed is finished with another way to publish, which gets o
 
 describe('parsing', () => {
   const routed = { exchange: 'switchhook.fanout', routingKey: 'call.status', headers: {} }
+  const parse = (message: Parameters<typeof parseEventMessage>[0]) => parseEventMessage(message, 'q').event
 
   test('an event that was routed by its type is parsed', () => {
-    expect(parseEventMessage({ ...routed, content: serialiseEvent(event) })).toEqual(event)
+    expect(parse({ ...routed, content: serialiseEvent(event) })).toEqual(event)
   })
 
   test('an event that an operator moved into the queue, past all exchanges, is parsed', () => {
     const moved = { ...routed, exchange: '', routingKey: 'fanout.events' }
-    expect(parseEventMessage({ ...moved, content: serialiseEvent(event) })).toEqual(event)
+    expect(parse({ ...moved, content: serialiseEvent(event) })).toEqual(event)
   })
 
   test('the trace context is read from the headers only, and an invalid one is left out', () => {
     const traceparent = newTraceparent()
     const content = Buffer.from(JSON.stringify({ ...event, traceparent: 'in the content' }))
-    const parse = (headers: Record<string, unknown>) => parseEventMessage({ ...routed, content, headers })
-    expect(parse({ traceparent })).toEqual({ ...event, traceparent })
-    expect(parse({ traceparent: '00-1' })).toEqual(event)
-    expect(parse({ traceparent: 7 })).toEqual(event)
+    const withHeaders = (headers: Record<string, unknown>) => parse({ ...routed, content, headers })
+    expect(withHeaders({ traceparent })).toEqual({ ...event, traceparent })
+    expect(withHeaders({ traceparent: '00-1' })).toEqual(event)
+    expect(withHeaders({ traceparent: 7 })).toEqual(event)
   })
 
   test('the revision of the subscriptions is read from the headers', () => {
     const content = serialiseEvent(event)
-    const parse = (revision: unknown) => parseEventMessage({ ...routed, content, headers: { 'sh-revision': revision } })
-    expect(parse('r1')).toEqual({ ...event, revision: 'r1' })
-    expect(parse(7)).toEqual(event)
+    const withRevision = (revision: unknown) => parse({ ...routed, content, headers: { 'sh-revision': revision } })
+    expect(withRevision('r1')).toEqual({ ...event, revision: 'r1' })
+    expect(withRevision(7)).toEqual(event)
   })
 
   test.each<[string, Buffer, string]>([
@@ -234,6 +235,6 @@ describe('parsing', () => {
     ['with an unknown type', Buffer.from(JSON.stringify({ ...event, eventType: 'call.dreamt' })), 'call.dreamt'],
     ['without an id', Buffer.from(JSON.stringify({ ...event, eventId: undefined })), 'call.status'],
   ])('a message %s is unparsable', (_case, content, routingKey) => {
-    expect(() => parseEventMessage({ ...routed, content, routingKey })).toThrow(Unparsable)
+    expect(() => parse({ ...routed, content, routingKey })).toThrow(Unparsable)
   })
 })

@@ -8,7 +8,7 @@ import {
   traceIdOf,
   Unparsable,
 } from '@switchhook/contracts'
-import { createUnfinishedParts, type IncomingMessage, REVISION_HEADER } from '@switchhook/messaging'
+import { createUnfinishedParts, type IncomingMessage, REVISION_HEADER, UNPACKED_HEADER } from '@switchhook/messaging'
 import { eventSpan, type Logger, spanned, type Tracing, tracePublishDelivery } from '@switchhook/runtime'
 import type { createMatching, LoggedEvent, MatchedSubscription } from '@switchhook/store'
 
@@ -32,15 +32,21 @@ export function parseContent(content: Buffer, headers: { traceparent?: unknown; 
   }
 }
 
-/** @throws Unparsable for a message that is not an event, or that an exchange routed by another type than the event's */
+export type ReceivedEvent = ReturnType<typeof parseEventMessage>
+
+/**
+ * @param queue from which the message was consumed
+ * @throws Unparsable for a message that is not an event, or that an exchange routed by another type than the event's
+ */
 export function parseEventMessage(
-  message: Pick<IncomingMessage, 'content' | 'exchange' | 'routingKey' | 'headers'>,
-): PlatformEvent {
-  const { content, exchange, routingKey, headers } = message
+  { content, exchange, routingKey, headers }: Pick<IncomingMessage, 'content' | 'exchange' | 'routingKey' | 'headers'>,
+  queue: string,
+) {
   const event = parseContent(content, { traceparent: headers['traceparent'], revision: headers[REVISION_HEADER] })
   if (event.eventType !== routingKey && exchange !== DEFAULT_EXCHANGE)
     throw new Unparsable(`/eventType must be the routing key, which is ${routingKey}`)
-  return event
+  /** `isUnpacked`: it came out of a packet and must not be packed again. */
+  return { event, content, queue, isUnpacked: headers[UNPACKED_HEADER] === true }
 }
 
 export interface HandleEventDeps {

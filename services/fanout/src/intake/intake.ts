@@ -1,37 +1,18 @@
 import { type Delivery, type Tenant, Unavailable } from '@switchhook/contracts'
-import {
-  type Broker,
-  backlogQueue,
-  createPacker,
-  type IncomingMessage,
-  inOneMessage,
-  type SingleEvent,
-  UNPACKED_HEADER,
-} from '@switchhook/messaging'
+import { type Broker, backlogQueue, createPacker, inOneMessage, type SingleEvent } from '@switchhook/messaging'
 import { type Metrics, startPoll } from '@switchhook/runtime'
 import type { Bounds } from '../bounds.ts'
 import { createIntakeMeter } from '../events/fanout-meter.ts'
 import { createFirstAttempts } from '../events/first-attempts.ts'
-import { type HandleFromQueue, parseContent, parseEventMessage } from '../events/handle-event.ts'
+import { type HandleFromQueue, parseContent, type ReceivedEvent } from '../events/handle-event.ts'
 import { createFairSemaphore } from './fair-semaphore.ts'
 import { startQueueWatch } from './queue-watch.ts'
-import { AGE_EVERY_MS, TenantShares } from './tenant-shares.ts'
+import { AGE_EVERY_MS, createTenantShares } from './tenant-shares.ts'
 
 /** A packet of a backlog. Long enough to fill packets, also when many tenants burst at the same time. */
 const BACKLOG_PACKET = { maxMembers: 100, maxBytes: 256 * 1024, gatherMs: 25 }
 /** Far below the broker's limit for unacknowledged messages (30 minutes). The events then go back into new packets. */
 const END_WAITS_EVERY_MS = 300_000
-
-type ReceivedEvent = ReturnType<typeof parseReceivedEvent>
-
-/** @throws Unparsable as `parseEventMessage` */
-export const parseReceivedEvent = (message: IncomingMessage, queue: string) => ({
-  queue,
-  event: parseEventMessage(message),
-  content: message.content,
-  /** It came out of a packet and must not be packed again. */
-  isUnpacked: message.headers[UNPACKED_HEADER] === true,
-})
 
 /** The line of events that came out of packets. No tenant's, because the waits of a deferred tenant are ended. */
 const UNPACKED = Symbol('unpacked')
@@ -70,7 +51,7 @@ export type Intake = ReturnType<typeof startIntake>
  * ```
  */
 export function startIntake({ bounds, broker, deliveryShards, handle, metrics }: IntakeDeps) {
-  const shares = new TenantShares()
+  const shares = createTenantShares()
   /** Events that are handled directly. */
   const direct = createFairSemaphore<Line>(bounds.handled.direct)
   /** Events from backlogs, by the number of their backlog. The watch lets them in while workers keep up. */

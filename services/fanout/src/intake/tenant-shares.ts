@@ -39,95 +39,79 @@ interface Account {
   backlog: number | undefined
 }
 
+export type TenantShares = ReturnType<typeof createTenantShares>
+
 /**
  * Decides whose events are handled directly and whose go to a backlog. A tenant over its share is deferred: all its further
  * events go to one backlog until that is empty. Knows only the tenants with recent events.
  */
-export class TenantShares {
-  readonly #accounts = new Map<Tenant, Account>()
-  #recent = 0
-  #inProgress = 0
+export function createTenantShares() {
+  const accounts = new Map<Tenant, Account>()
+  let recentOfAll = 0
+  let inProgressOfAll = 0
 
-  /** @param areDeliveriesLate more deliveries are due than workers take: tenants with a large part of them are deferred */
-  route(tenant: Tenant, areDeliveriesLate: boolean): EventRoute {
-    const account = this.#accountOf(tenant)
-    if (this.#isOver(account, areDeliveriesLate)) account.backlog ??= this.#freeBacklog(tenant)
-    const { backlog } = account
-    if (backlog !== undefined) {
-      account.packing += 1
-      return { to: 'backlog', backlog, end: () => void (account.packing -= 1) }
-    }
-    const count = (change: 1 | -1): void => {
-      account.inProgress += change
-      this.#inProgress += change
-    }
-    count(1)
-    return { to: 'handling', end: () => count(-1) }
-  }
+  const accountOf = (tenant: Tenant): Account =>
+    getOrCreate(accounts, tenant, () => ({ inProgress: 0, packing: 0, recent: 0, backlog: undefined }))
 
-  /** Counts deliveries that are about to be published, or that an event from a backlog has made. */
-  countRecent(tenant: Tenant, deliveries: number): void {
-    this.#accountOf(tenant).recent += deliveries
-    this.#recent += deliveries
-  }
+  const isLarge = ({ recent }: Account): boolean => recent > Math.max(MIN_LARGE_DELIVERIES, recentOfAll * LARGE_SHARE)
 
-  /** Whether a tenant's deliveries give way to those of other tenants. */
-  givesWay(tenant: Tenant): boolean {
-    return this.#isLarge(this.#accountOf(tenant))
-  }
-
-  backlogs(): ReadonlySet<number> {
-    return new Set([...this.#accounts.values()].flatMap(({ backlog }) => backlog ?? []))
-  }
-
-  size(): number {
-    return this.#accounts.size
-  }
-
-  deferredTenants(): number {
-    return [...this.#accounts.values()].filter(({ backlog }) => backlog !== undefined).length
-  }
-
-  /**
-   * Tenants whose backlogs are empty are no longer deferred, unless many of their events are on the way there. Otherwise a
-   * steady stream of events, deferred after a short stall, would take this longer way for ever.
-   */
-  endDeferrals(isEmpty: (backlog: number) => boolean): void {
-    for (const account of this.#accounts.values()) {
-      const { backlog, packing } = account
-      if (backlog !== undefined && packing <= MAX_LIGHT_PACKING && isEmpty(backlog)) account.backlog = undefined
-    }
-  }
-
-  /** Call it every `AGE_EVERY_MS`: halves what counts as recent and forgets idle tenants. */
-  age(): void {
-    this.#recent = 0
-    for (const [tenant, account] of this.#accounts) {
-      account.recent = Math.floor(account.recent / 2)
-      this.#recent += account.recent
-      const { inProgress, packing, recent, backlog } = account
-      if (inProgress + packing + recent === 0 && backlog === undefined) this.#accounts.delete(tenant)
-    }
-  }
-
-  #isOver(account: Account, areDeliveriesLate: boolean): boolean {
-    if (account.inProgress >= Math.max(MAX_EVENTS, this.#inProgress * SHARE)) return true
-    return areDeliveriesLate && this.#isLarge(account)
-  }
-
-  #isLarge({ recent }: Account): boolean {
-    return recent > Math.max(MIN_LARGE_DELIVERIES, this.#recent * LARGE_SHARE)
-  }
+  const backlogs = (): ReadonlySet<number> => new Set([...accounts.values()].flatMap(({ backlog }) => backlog ?? []))
 
   /** The tenant's own backlog by hash, or the next one that no other deferred tenant has. */
-  #freeBacklog(tenant: Tenant): number {
+  function freeBacklog(tenant: Tenant): number {
     const own = backlogOf(tenant)
-    const taken = this.backlogs()
+    const taken = backlogs()
     const inOrder = Array.from({ length: BACKLOGS }, (_, n) => (own + n) % BACKLOGS)
     return inOrder.find((backlog) => !taken.has(backlog)) ?? own
   }
 
-  #accountOf(tenant: Tenant): Account {
-    return getOrCreate(this.#accounts, tenant, () => ({ inProgress: 0, packing: 0, recent: 0, backlog: undefined }))
+  return {
+    /** @param areDeliveriesLate more deliveries are due than workers take: tenants with a large part of them are deferred */
+    route(tenant: Tenant, areDeliveriesLate: boolean): EventRoute {
+      const account = accountOf(tenant)
+      const isOver = account.inProgress >= Math.max(MAX_EVENTS, inProgressOfAll * SHARE)
+      if (isOver || (areDeliveriesLate && isLarge(account))) account.backlog ??= freeBacklog(tenant)
+      const { backlog } = account
+      if (backlog !== undefined) {
+        account.packing += 1
+        return { to: 'backlog', backlog, end: () => void (account.packing -= 1) }
+      }
+      const count = (change: 1 | -1): void => {
+        account.inProgress += change
+        inProgressOfAll += change
+      }
+      count(1)
+      return { to: 'handling', end: () => count(-1) }
+    },
+    /** Counts deliveries that are about to be published, or that an event from a backlog has made. */
+    countRecent(tenant: Tenant, deliveries: number): void {
+      accountOf(tenant).recent += deliveries
+      recentOfAll += deliveries
+    },
+    /** Whether a tenant's deliveries give way to those of other tenants. */
+    givesWay: (tenant: Tenant): boolean => isLarge(accountOf(tenant)),
+    backlogs,
+    size: (): number => accounts.size,
+    deferredTenants: (): number => [...accounts.values()].filter(({ backlog }) => backlog !== undefined).length,
+    /**
+     * Tenants whose backlogs are empty are no longer deferred, unless many of their events are on the way there. Otherwise a
+     * steady stream of events, deferred after a short stall, would take this longer way for ever.
+     */
+    endDeferrals(isEmpty: (backlog: number) => boolean): void {
+      for (const account of accounts.values()) {
+        const { backlog, packing } = account
+        if (backlog !== undefined && packing <= MAX_LIGHT_PACKING && isEmpty(backlog)) account.backlog = undefined
+      }
+    },
+    /** Call it every `AGE_EVERY_MS`: halves what counts as recent and forgets idle tenants. */
+    age(): void {
+      recentOfAll = 0
+      for (const [tenant, account] of accounts) {
+        account.recent = Math.floor(account.recent / 2)
+        recentOfAll += account.recent
+        const { inProgress, packing, recent, backlog } = account
+        if (inProgress + packing + recent === 0 && backlog === undefined) accounts.delete(tenant)
+      }
+    },
   }
 }
