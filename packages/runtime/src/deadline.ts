@@ -19,8 +19,9 @@ let isBeating = false
 /** One timer serves all, and starting and stopping costs a set entry. */
 const running = new Set<RunningDeadline>()
 
-/** A clock that a stall of the process does not move on, in steps of `BEAT_MS`. It stands still while no deadline runs. */
-export const runningMs = (): number => beats * BEAT_MS
+/** A clock that a stall of the process moves on by `BEAT_MS` at most. It stands still while no deadline runs. */
+export const runningMs = (): number =>
+  beats * BEAT_MS + (isBeating ? Math.min(performance.now() - beatAtMs, BEAT_MS) : 0)
 
 class RunningDeadline {
   readonly dueBeat: number

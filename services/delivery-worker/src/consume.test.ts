@@ -4,8 +4,9 @@ import { loadConfig } from '@switchhook/runtime'
 import { aDelivery, eventually, silentLog } from '@switchhook/testkit'
 import { boundsOf } from './bounds.ts'
 import { workerFields } from './config.ts'
-import { createPackets, type PacketsDeps, startConsuming } from './consume.ts'
+import { createHandlePacket, type PacketsDeps, startConsuming } from './consume.ts'
 import { createStartLimit } from './endpoint/start-limit.ts'
+import { Stopping } from './endpoint/stopping.ts'
 
 const memberOf = (delivery: Delivery): PackedDelivery => ({
   content: delivery.body,
@@ -19,7 +20,7 @@ function aWorker({ limit = 100, ...change }: Partial<PacketsDeps> & { readonly l
   const attempts: { readonly due: Delivery; readonly end: (error?: Error) => void }[] = []
   const alone: PackedDelivery[] = []
   const { start, stop } = createStartLimit(limit, { nowMs: () => 0 })
-  const packets = createPackets({
+  const handlePacket = createHandlePacket({
     start,
     handle: (due) =>
       new Promise((resolve, reject) => {
@@ -30,17 +31,13 @@ function aWorker({ limit = 100, ...change }: Partial<PacketsDeps> & { readonly l
     ...change,
   })
   const receive = (members: readonly PackedDelivery[]): Promise<void> => {
-    const handled = packets.handle(packetOf(members))
+    const handled = handlePacket(packetOf(members))
     // The test awaits it later.
     handled.catch(() => {})
     return handled
   }
   const begun = (count: number): Promise<void> => eventually(() => expect(attempts).toHaveLength(count))
-  const stopAll = (): void => {
-    packets.stop()
-    stop()
-  }
-  return { receive, attempts, begun, alone, stop: stopAll }
+  return { receive, attempts, begun, alone, stop }
 }
 
 test('a packet is acknowledged when its last member is done', async () => {
@@ -126,7 +123,7 @@ describe('a worker that stops', () => {
     await begun(2)
     stop()
     attempts[0]?.end()
-    attempts[1]?.end(new Unavailable('process', 'this worker is stopping'))
+    attempts[1]?.end(new Stopping())
     await handled
     expect(alone).toEqual([memberOf(waiting)])
   })
@@ -138,7 +135,7 @@ describe('a worker that stops', () => {
     await begun(2)
     stop()
     attempts[0]?.end()
-    attempts[1]?.end(new Unavailable('process', 'this worker is stopping'))
+    attempts[1]?.end(new Stopping())
     await expect(handled).rejects.toThrow('no confirm')
   })
 })

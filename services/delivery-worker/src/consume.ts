@@ -1,4 +1,4 @@
-import { type Delivery, parseDelivery, Unavailable } from '@switchhook/contracts'
+import { type Delivery, parseDelivery } from '@switchhook/contracts'
 import {
   type Broker,
   type Consumer,
@@ -18,6 +18,7 @@ import type { Bounds } from './bounds.ts'
 import type { Clocks } from './clocks.ts'
 import type { Isolation } from './endpoint/isolation.ts'
 import { createStartLimit, type StartLimit } from './endpoint/start-limit.ts'
+import { Stopping } from './endpoint/stopping.ts'
 import type { Handle } from './observers/delivery-spans.ts'
 import type { Observers } from './observers/start-observers.ts'
 import type { Pipeline } from './pipeline/pipeline.ts'
@@ -46,17 +47,18 @@ export async function startConsuming(deps: ConsumeDeps): Promise<Pick<Consumer, 
       parse: ({ content, headers }) => parseDelivery(content, headers),
       handle: traced(queue, handle),
     })
-  const packets: ReturnType<typeof createPackets>[] = []
-  function inPackets(queue: string, concurrency: number, start: StartLimit['start'], unpackedTo?: string) {
-    const handled = createPackets({
-      start,
-      handle: traced(queue, (due) => deliver(due, 'due')),
-      publishUnpacked: (member) => broker.publishUnpackedDelivery(member, unpackedTo),
-      log,
+  const inPackets = (queue: string, concurrency: number, start: StartLimit['start'], unpackedTo?: string) =>
+    consume({
+      queue,
+      concurrency,
+      parse: openDeliveryPacket,
+      handle: createHandlePacket({
+        start,
+        handle: traced(queue, (due) => deliver(due, 'due')),
+        publishUnpacked: (member) => broker.publishUnpackedDelivery(member, unpackedTo),
+        log,
+      }),
     })
-    packets.push(handled)
-    return consume({ queue, concurrency, parse: openDeliveryPacket, handle: handled.handle })
-  }
   const deliverDue: Handle = (due) => {
     limit.delayYielding()
     return deliver(due, 'due')
@@ -75,15 +77,15 @@ export async function startConsuming(deps: ConsumeDeps): Promise<Pick<Consumer, 
   return {
     async drain() {
       const drained = consumers.map((consumer) => consumer.drain())
-      // Packets first: a member whose wait ends no longer returns a packet that has started.
-      for (const part of [...packets, limit, isolation]) part.stop()
+      limit.stop()
+      isolation.stop()
       await Promise.all(drained)
     },
   }
 }
 
 export interface PacketsDeps {
-  /** Resolves once the member may start. Rejects with Unavailable once the worker stops. */
+  /** Resolves once the member may start. Rejects with Stopping once the worker stops. */
   readonly start: StartLimit['start']
   readonly handle: (due: Delivery) => Promise<void>
   /** Resolves once the member is due as a message of its own. */
@@ -95,32 +97,25 @@ export interface PacketsDeps {
  * Each member goes through the pipeline on its own. The packet is acknowledged when the last one has ended. If the worker dies
  * before, the broker returns the packet, and the ledger drops the members that were settled.
  */
-export function createPackets({ start, handle, publishUnpacked, log }: PacketsDeps) {
+export function createHandlePacket({ start, handle, publishUnpacked, log }: PacketsDeps) {
   const handleMembers = createHandleMembers<PackedDelivery>({ publishUnpacked, log })
-  let isStopping = false
 
-  return {
-    /** Resolves when the packet may be acknowledged, see `createHandleMembers`. */
-    handle: async (packet: Packet<PackedDelivery>): Promise<void> => {
-      let hasStarted = false
-      /** @throws Unparsable */
-      async function handleMember(member: PackedDelivery): Promise<void> {
-        const due = parseDelivery(member.content, member.headers)
-        try {
-          const end = await start()
-          hasStarted = true
-          await handle(due).finally(end)
-        } catch (error) {
-          if (!isStopping || !hasStarted || !(error instanceof Unavailable)) throw error
-          // With its packet it would reach another worker only after the POSTs of the other members.
-          await publishUnpacked(member)
-        }
+  /** Resolves when the packet may be acknowledged, see `createHandleMembers`. */
+  return async (packet: Packet<PackedDelivery>): Promise<void> => {
+    let hasStarted = false
+    /** @throws Unparsable */
+    async function handleMember(member: PackedDelivery): Promise<void> {
+      const due = parseDelivery(member.content, member.headers)
+      try {
+        const end = await start()
+        hasStarted = true
+        await handle(due).finally(end)
+      } catch (error) {
+        if (!hasStarted || !(error instanceof Stopping)) throw error
+        // With its packet it would reach another worker only after the POSTs of the other members.
+        await publishUnpacked(member)
       }
-      await handleMembers(packet, handleMember)
-    },
-    /** Call it before the waits of members end: those of a packet that has started are published alone for other workers. */
-    stop: (): void => {
-      isStopping = true
-    },
+    }
+    await handleMembers(packet, handleMember)
   }
 }

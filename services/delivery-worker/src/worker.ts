@@ -9,7 +9,6 @@ import {
   createLimitNotices,
   createMatching,
   createOutageStore,
-  createOutcomeStore,
   createPermitStore,
   createRejectionStore,
   createStateStore,
@@ -24,7 +23,7 @@ import { createBreaker } from './endpoint/breaker.ts'
 import { createIsolation } from './endpoint/isolation.ts'
 import { createHeldLimit } from './held/held-limit.ts'
 import { consumeOutcomes, createRecordOutcomes } from './held/record-outcomes.ts'
-import { startVisits } from './held/start-visits.ts'
+import { startVisits } from './held/visit-held.ts'
 import { createEndpointClient } from './http/post.ts'
 import { createPostLimits } from './limits/post-limits.ts'
 import { createNotices } from './notices/notices.ts'
@@ -76,7 +75,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     notices,
     scheduleOf,
   })
-  const readEndpoint = createReadEndpoint({ breakers, installation, seen: observers.endpointSeen })
+  const readEndpoint = createReadEndpoint({ breakers, installation, listened: observers.listened })
   const admit = createAdmit({
     readEndpoint,
     isFailing: breaker.isFailing,
@@ -84,22 +83,12 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     findRemoved: (endpoint) => subscriptions.findRemoved(endpoint),
     ...clocks,
   })
-  const isolation = createIsolation({
-    turns: bounds.turns,
-    mostHanging: bounds.mostHanging,
-    publishToLane: broker.publishToLane,
-    movedToLane: observers.meter.movedToLane,
-    ...clocks,
-  })
+  const { publishToLane } = broker
+  const isolation = createIsolation({ ...bounds, publishToLane, movedToLane: observers.meter.movedToLane, ...clocks })
   const held = createConfirmedHeldStore(redis, installation)
   const heldLimit = createHeldLimit({ held, deliveries, notices, log })
-  const postLimits = createPostLimits({
-    broker,
-    permits: createPermitStore(redis, maxAttemptMs(config)),
-    held,
-    log,
-    ...clocks,
-  })
+  const permits = createPermitStore(redis, maxAttemptMs(config))
+  const postLimits = createPostLimits({ broker, permits, held, log, ...clocks })
   const recoverRejected = createRecoverRejected(archive, createRejectionStore(redis), createStateStore(redis))
   const { deliver, conclude } = createPipeline({
     ...clocks,
@@ -114,28 +103,10 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
     observer,
     afterSettled: [heldLimit.afterSettled, recoverRejected, notices.afterSettled],
   })
-  const { noticeIfParked, noticeHeldLimit } = notices
-  const { parkExcess, listAgain } = heldLimit
-  const outcomes = createOutcomeStore(redis)
-  const recordOutcomes = createRecordOutcomes({ held, outcomes, conclude, listAgain, noticeIfParked })
-  const checks = createCheckStore(redis)
-  const check = createCheckReceiver({ client, postLimits, subscriptions, checks, ...clocks })
-
-  const visits = startVisits({
-    redis,
-    broker,
-    shards,
-    held,
-    endpoint: readEndpoint,
-    postLimits,
-    conclude,
-    listAgain,
-    noticeIfParked,
-    parkExcess,
-    noticeHeldLimit,
-    log,
-    ...clocks,
-  })
+  const ofHeld = { held, conclude, heldLimit, notices }
+  const recordOutcomes = createRecordOutcomes(ofHeld)
+  const check = createCheckReceiver({ client, postLimits, subscriptions, checks: createCheckStore(redis), redisNow })
+  const visits = startVisits({ ...ofHeld, broker, shards, readEndpoint, postLimits, log, redisNow })
 
   // Stopped in the reverse order.
   shutdown.defer('connections', () => client.close())

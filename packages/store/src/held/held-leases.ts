@@ -7,9 +7,9 @@ import {
 } from '@switchhook/contracts'
 import type { HeldMessage } from '../deliveries/held-message.ts'
 import type { HeldVisits } from '../deliveries/held-visits.ts'
-import { type Endpoint, heldKey, leasedKey, reportedKey, timedKeys } from '../keys.ts'
+import { type Endpoint, heldKey, leasedKey, outcomesKey, reportedKey, timedKeys } from '../keys.ts'
 import { scoredEntries } from '../paging.ts'
-import { pipeline, type Redis, runScript } from '../redis/redis.ts'
+import { execute, pipeline, type Redis, runScript } from '../redis/redis.ts'
 
 /** A received delivery, as a client names it. */
 export interface Lease {
@@ -36,6 +36,8 @@ export const heldEntriesOf = (reply: readonly string[]) =>
 /** When a visit records a reported outcome, because no worker has recorded its batch. */
 const REPORTED_SECONDS = 30
 const SECOND_MS = 1_000
+/** How long it is known that a batch is recorded. The request that reported its outcomes waits for it. */
+const RECORDED_MS = 10 * 60_000
 
 const LEASE = /^\d{16}$/
 
@@ -112,6 +114,12 @@ export function createHeldLeases(redis: Redis, visits: Pick<HeldVisits, 'askFor'
       const renewed = await runScript(redis, 'held/report-outcomes', keys, [REPORTED_SECONDS, ...args])
       return outcomes.flatMap((each, i) => (renewed[i] ? [{ ...each, lease: renewed[i] }] : []))
     },
+    /** A worker has recorded the outcomes of a batch. */
+    async recorded(batchId: string): Promise<void> {
+      await redis[execute]((commands) => commands.set(outcomesKey(batchId), '', 'PX', RECORDED_MS))
+    },
+    isRecorded: async (batchId: string): Promise<boolean> =>
+      (await redis[execute]((commands) => commands.exists(outcomesKey(batchId)))) === 1,
     /**
      * Whether each lease is still held, and the outcome that was reported under it and that no worker has recorded. A message
      * that was read before, under a lease that is still held, is the one that was handed out.

@@ -143,6 +143,7 @@ export function createHeldStore(redis: Redis) {
         lapsesAtMs: lapsesAtMs === Infinity ? null : lapsesAtMs,
       }
     },
+    visits,
     /** Has a worker visit the subscription immediately. Call it when one that holds deliveries was changed or deleted. */
     visitSoon: (endpoint: Endpoint): Promise<void> => visits.askFor(endpoint, 0),
   }

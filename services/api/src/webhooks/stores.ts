@@ -11,7 +11,6 @@ import {
   createDeliveryPolicyStore,
   createEventList,
   createHeldStore,
-  createOutcomeStore,
   createParkedCounter,
   createPullerStore,
   createRejectionStore,
@@ -44,7 +43,6 @@ export const openStores = ({ config, redis, journal }: Base) => ({
   pullers: createPullerStore(redis),
   /** When clients could ask this installation. */
   uptime: createUptimeStore(redis),
-  outcomes: createOutcomeStore(redis),
   rejections: createRejectionStore(redis),
   checks: createCheckStore(redis),
   healthOf: createHealthOf(redis),

@@ -37,18 +37,18 @@ function aWorld(
       sendsStrays: (url) => url === found.url && strays.length > 0,
       forgetStrays: () => void strays.splice(0),
       deadlineMs: 10_000,
-      postUnderLease: () => async (delivery, attempt, _trustedUntilMs, take) => {
+      postUnderLease: () => async (delivery, attempt, _trustedUntilMs, options) => {
+        const take = options?.take
         if (take !== undefined && (await take(false)) === undefined) return { kind: 'held', visitInMs: 0 }
         posts.push({ delivery, attempt })
-        elapsedMs += 40.3
-        return { kind: 'posted', delivery, outcome: outcome(delivery, attempt) }
+        elapsedMs += 40
+        return { kind: 'posted', delivery, outcome: outcome(delivery, attempt), durationMs: 40 }
       },
     },
     postLimits: { withPermits: async (limited, _delivery, _isProbe, post) => post(limited && (async () => undefined)) },
     checks: { save: async (checkId, facts) => void saved.push([checkId, facts]) },
     // Set back during the first POST.
     redisNow: () => (elapsedMs === 0 ? NOW_MS : NOW_MS - 3_600_000),
-    nowMs: () => elapsedMs,
   })
   return { run, check, posts, saved, strays }
 }

@@ -17,7 +17,7 @@ import type { EndpointClient } from '../http/post.ts'
 import type { PostLimits } from '../limits/post-limits.ts'
 import { resultOf } from '../policy/classify.ts'
 
-interface CheckReceiverDeps extends Clocks {
+interface CheckReceiverDeps extends Pick<Clocks, 'redisNow'> {
   readonly client: Pick<EndpointClient, 'canSign' | 'deadlineMs' | 'forgetStrays' | 'postUnderLease' | 'sendsStrays'>
   readonly postLimits: Pick<PostLimits, 'withPermits'>
   readonly subscriptions: Pick<SubscriptionStore, 'find'>
@@ -37,7 +37,7 @@ const PERMIT_POLL_MS = 50
  * the time that it waits for permits of a subscription with limits.
  */
 export function createCheckReceiver(deps: CheckReceiverDeps) {
-  const { client, postLimits, subscriptions, checks, redisNow, nowMs } = deps
+  const { client, postLimits, subscriptions, checks, redisNow } = deps
   // A check relies on what it read when it began.
   const post = client.postUnderLease(async (delivery) => ({
     admission: { kind: 'admitted', delivery },
@@ -55,13 +55,12 @@ export function createCheckReceiver(deps: CheckReceiverDeps) {
     /** Undefined: the limits let nothing through until the check expired, and the api waits no longer. */
     const postOnce = async (delivery: Delivery, attempt = 1): Promise<CheckedPost | undefined> => {
       for (; redisNow() <= expiresAtMs; await pause(PERMIT_POLL_MS)) {
-        const beganMs = nowMs()
         // Like a probe, it may go before what is held.
         const posted = await postLimits.withPermits(limited, delivery, true, (take) =>
-          post(delivery, attempt, Infinity, take),
+          post(delivery, attempt, Infinity, { take }),
         )
         if (posted.kind !== 'posted') continue
-        return { ...resultOf(posted.outcome), durationMs: Math.round(nowMs() - beganMs) }
+        return { ...resultOf(posted.outcome), durationMs: posted.durationMs }
       }
       return undefined
     }

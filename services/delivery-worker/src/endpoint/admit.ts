@@ -7,6 +7,7 @@ import {
   leavesGaps,
   SUBSCRIPTION_LEASE_MS,
   type Subscription,
+  type SubscriptionId,
   type Tenant,
   wantsFirstAttempt,
 } from '@switchhook/contracts'
@@ -23,7 +24,10 @@ export type Reading = Awaited<ReturnType<Admit>>
 
 export type Admit = ReturnType<typeof createAdmit>
 
-export interface AdmitDeps extends RecentReadsDeps, Clocks {
+export interface AdmitDeps extends Clocks {
+  readonly readEndpoint: (delivery: Delivery) => Promise<EndpointState>
+  /** See `Breaker.isFailing`. */
+  readonly isFailing: (delivery: Delivery) => boolean
   readonly canSign: (delivery: Delivery) => boolean
   /** A deleted subscription as it last was. Undefined: it had no secret and no headers. */
   readonly findRemoved: (endpoint: Delivery) => Promise<RemovedSubscription | undefined>
@@ -40,22 +44,39 @@ export function nextVisitMs({ mode, paused, pausedUntil }: Subscription, nowMs: 
 }
 
 /**
- * Decides before every POST whether a delivery may be sent, to which url, and with which secret.
+ * Decides before every POST whether a delivery may be sent, to which url (ADR 0006), and with which secret.
  *
  * No *first* attempt is sent after a DELETE, while the subscription is disabled, for an event type that it no longer
- * receives (specification, "Webhook subscriptions", rule 3), or for an event that its filter refuses: a PATCH may have changed
- * it since fan-out judged it.
+ * receives (specification, "Webhook subscriptions", rule 3), or for an event that its filter refuses: a PATCH may have
+ * changed it since fan-out judged it. Every attempt is signed with the subscription's current secret, or with its last
+ * one if it was deleted: the one that the message carries may have been revoked since.
  *
- * A first attempt is sent to the subscription's current url. A delivery that has already failed keeps its schedule and its
- * url. Both are signed with the subscription's current secret, or with its last one if it was deleted: the one that the
- * message carries may have been revoked since.
- *
- * A first attempt may rely on a recent read for another delivery, but only to be sent. A reused read may be older than the
- * delivery: the subscription may since have been enabled or given the event type, so nothing is withheld because of it.
+ * A first attempt may rely on a recent read for another delivery, but only to be sent (ADR 0041). Such a read may be
+ * older than the delivery: the subscription may since have been enabled or given the event type.
  */
-export function createAdmit(deps: AdmitDeps) {
-  const { canSign, redisNow } = deps
-  const reads = createRecentReads(deps)
+export function createAdmit({ readEndpoint, isFailing, canSign, findRemoved, redisNow, nowMs }: AdmitDeps) {
+  /** What was asked last of each endpoint that this worker has not seen fail. First attempts share it for a while. */
+  const recent = new LRUCache<SubscriptionId, ReturnType<typeof ask>>({ max: MAX_RECENT })
+
+  /** The lease begins before the question, because the reply may show the state at that time. */
+  function ask(delivery: Delivery) {
+    const { subscriptionId, tenant } = delivery
+    const askedAtMs = nowMs()
+    const read = readEndpoint(delivery).then((state) => ({ ...state, trustedUntilMs: leaseEndsAt(askedAtMs) }))
+    const asked = { tenant, askedAtMs, read }
+    if (isFailing(delivery)) recent.delete(subscriptionId)
+    else recent.set(subscriptionId, asked)
+    read.catch(() => {
+      if (recent.peek(subscriptionId) === asked) recent.delete(subscriptionId)
+    })
+    return asked
+  }
+
+  function askedLately(delivery: Delivery) {
+    const known = recent.get(delivery.subscriptionId)
+    const isValid = known?.tenant === delivery.tenant && nowMs() - known.askedAtMs < READ_REUSE_MS
+    return isValid && !isFailing(delivery) ? known : undefined
+  }
 
   function admissionOf(
     subscription: Subscription | undefined,
@@ -87,15 +108,15 @@ export function createAdmit(deps: AdmitDeps) {
   })
 
   return async (delivery: Delivery) => {
-    const recent = delivery.attempt === 0 ? reads.find(delivery) : undefined
-    if (recent !== undefined) {
-      const reading = readingOf(await recent, delivery)
+    const shared = delivery.attempt === 0 ? askedLately(delivery) : undefined
+    if (shared !== undefined) {
+      const reading = readingOf(await shared.read, delivery)
       if (isHealthy(reading.health) && reading.admission.kind === 'admitted') return reading
     }
-    const read = await reads.begin(delivery)
+    const read = await ask(delivery).read
     const isSecret = delivery.signing !== undefined || delivery.headers !== undefined
     const isRemoved = read.subscription === undefined && delivery.attempt > 0 && isSecret
-    return readingOf(read, delivery, isRemoved ? await deps.findRemoved(delivery) : undefined)
+    return readingOf(read, delivery, isRemoved ? await findRemoved(delivery) : undefined)
   }
 }
 
@@ -118,76 +139,33 @@ function withCurrent(
 }
 
 /** The breaker and the subscription of an endpoint, read in one round trip. */
-export interface EndpointState {
-  readonly health: EndpointHealth
-  readonly subscription: Subscription | undefined
-  /** As in `BreakerStore.readEndpoint`. */
-  readonly rejected?: string | undefined
-}
+export type EndpointState = Pick<Found, 'health' | 'subscription'> & Partial<Pick<Found, 'rejected'>>
 
 type Found = Awaited<ReturnType<BreakerStore['readEndpoint']>>
 
 interface ReadEndpointDeps {
   readonly breakers: Pick<BreakerStore, 'readEndpoint'>
   readonly installation: Pick<Installation, 'confirmAbsence'>
-  /** Called with each read. */
-  readonly seen: (endpoint: Endpoint, found: Found) => Found
+  /** Called with each read: whether the tenant's live stream has listeners. */
+  readonly listened: (tenant: Tenant, isListened: boolean) => void
 }
 
 /** Reads an endpoint. A subscription is absent only if this Redis holds the installation. */
-export const createReadEndpoint = ({ breakers, installation, seen }: ReadEndpointDeps) =>
+export const createReadEndpoint = ({ breakers, installation, listened }: ReadEndpointDeps) =>
   installation.confirmAbsence(
-    async (endpoint: Endpoint) => seen(endpoint, await breakers.readEndpoint(endpoint)),
+    async (endpoint: Endpoint) => {
+      const found = await breakers.readEndpoint(endpoint)
+      listened(endpoint.tenant, found.isListened)
+      return found
+    },
     (found) => found.status === 'fulfilled' && found.value.subscription === undefined,
   )
 
-interface EndpointRead extends EndpointState {
-  /** Monotonic, in ms. */
-  readonly trustedUntilMs: number
-}
-
-interface RecentReadsDeps extends Pick<Clocks, 'nowMs'> {
-  readonly readEndpoint: (delivery: Delivery) => Promise<EndpointState>
-  /** See `Breaker.isFailing`. */
-  readonly isFailing: (delivery: Delivery) => boolean
-}
+/** `trustedUntilMs`: monotonic. */
+type EndpointRead = EndpointState & { readonly trustedUntilMs: number }
 
 /** Half a lease: the other half is left to connect and to write the request. */
 export const READ_REUSE_MS = SUBSCRIPTION_LEASE_MS / 2
 
 /** More endpoints than a worker reaches within `READ_REUSE_MS`. */
 const MAX_RECENT = 10_000
-
-interface Recent {
-  readonly tenant: Tenant
-  readonly askedAtMs: number
-  readonly read: Promise<EndpointRead>
-}
-
-/** The reads of the last `READ_REUSE_MS`, which all deliveries of an endpoint share. */
-function createRecentReads({ readEndpoint, isFailing, nowMs }: RecentReadsDeps) {
-  const recent = new LRUCache<string, Recent>({ max: MAX_RECENT })
-
-  return {
-    /** Reads the endpoint. The lease begins before the question, because the reply may show the state at that time. */
-    begin(delivery: Delivery): Promise<EndpointRead> {
-      const { subscriptionId, tenant } = delivery
-      const askedAtMs = nowMs()
-      const read = readEndpoint(delivery).then((state) => ({ ...state, trustedUntilMs: leaseEndsAt(askedAtMs) }))
-      const asked = { tenant, askedAtMs, read }
-      if (isFailing(delivery)) recent.delete(subscriptionId)
-      else recent.set(subscriptionId, asked)
-      read.catch(() => {
-        if (recent.peek(subscriptionId) === asked) recent.delete(subscriptionId)
-      })
-      return read
-    },
-    /** A recent read, which may still be on its way. Undefined: none, or this worker has seen the endpoint fail. */
-    find(delivery: Delivery): Promise<EndpointRead> | undefined {
-      const { subscriptionId, tenant } = delivery
-      const known = recent.get(subscriptionId)
-      const isValid = known?.tenant === tenant && nowMs() - known.askedAtMs < READ_REUSE_MS && !isFailing(delivery)
-      return isValid ? known.read : undefined
-    },
-  }
-}

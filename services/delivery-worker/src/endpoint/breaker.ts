@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache'
 import { resultOf } from '../policy/classify.ts'
 import { isTransientFailure, postponementsMs } from '../policy/decide.ts'
 import type { EndpointState } from './admit.ts'
+import { HANGING_MS } from './hanging-limit.ts'
 
 /*
  * The worker's side of the circuit breaker, whose states are in packages/store/src/breaker/breaker-store.ts. While it is open,
@@ -16,14 +17,6 @@ import type { EndpointState } from './admit.ts'
 export interface Before extends Pick<EndpointState, 'health' | 'rejected'> {
   /** The probe that this worker claimed for the POST. */
   readonly probe: string | undefined
-}
-
-/** Publishes the notices of an outage. Neither function rejects: a failed notice never affects the breaker. */
-interface OutageNotices {
-  /** Called with every cool-down; publishes one notice per outage. */
-  readonly failing: (delivery: Delivery) => Promise<void>
-  /** Called before the breaker closes. */
-  readonly recovered: (delivery: Delivery) => Promise<void>
 }
 
 /**
@@ -40,7 +33,11 @@ interface BreakerDeps {
   readonly maxAttemptMs: number
   /** Called when a cool-down begins, with the `Retry-After` that began it. */
   readonly opened: (subscriptionId: string, retryAfterMs: number | undefined) => void
-  readonly notices: OutageNotices
+  /**
+   * Publish the notices of an outage: `failing` is called with every cool-down, `recovered` before the breaker closes.
+   * Neither rejects.
+   */
+  readonly notices: Readonly<Record<'failing' | 'recovered', (delivery: Delivery) => Promise<void>>>
   /** Bounds a `Retry-After`: one that is longer than a last slot is postponed would park deliveries without an attempt. */
   readonly scheduleOf: ScheduleOf
 }
@@ -60,7 +57,7 @@ export function createBreaker({ store, maxAttemptMs, opened, notices, scheduleOf
     giveUpProbe: (delivery: Delivery, probe: string): Promise<void> => store.giveUpProbe(delivery, probe),
     /** Whether a POST of this worker to the endpoint failed a moment ago, and none was answered since. Reads no store. */
     isFailing: ({ subscriptionId }: Delivery): boolean => failing.has(subscriptionId),
-    record: async (delivery: Delivery, outcome: Outcome, { health, probe }: Before, isHung: boolean): Promise<void> => {
+    record: async (delivery: Delivery, outcome: Outcome, { health, probe }: Before, durationMs: number) => {
       const { subscriptionId } = delivery
       if (outcome.kind === 'unreachable' && outcome.reason === 'proxy') return
       if (isTransientFailure(outcome)) {
@@ -68,7 +65,8 @@ export function createBreaker({ store, maxAttemptMs, opened, notices, scheduleOf
         const asked = outcome.kind === 'answered' ? outcome.retryAfterMs : undefined
         const longestMs = postponementsMs(scheduleOf(delivery)).reduce((sum, waitMs) => sum + waitMs, 0)
         const retryAfterMs = asked && Math.min(asked, longestMs)
-        if (await store.recordFailure(delivery, probe, { ...resultOf(outcome), retryAfterMs, hung: isHung })) {
+        const hung = durationMs >= HANGING_MS
+        if (await store.recordFailure(delivery, probe, { ...resultOf(outcome), retryAfterMs, hung })) {
           opened(subscriptionId, retryAfterMs)
           await notices.failing(delivery)
         }

@@ -6,6 +6,10 @@ import { createHangingLimit } from './hanging-limit.ts'
 const MOST_HANGING = 3
 const [quick, unknown] = [newSubscriptionId(), newSubscriptionId()]
 
+interface Post {
+  readonly end: () => void
+}
+
 /** Begins this many POSTs, each to an endpoint of its own unless one is given. */
 function aLimit() {
   const clock = { nowMs: 1, stalledMs: 0 }
@@ -14,11 +18,10 @@ function aLimit() {
     nowMs: () => clock.nowMs,
     runningMs: () => clock.nowMs - clock.stalledMs,
   })
-  const begin = (count: number, of: Partial<Delivery> = {}): Delivery[] =>
+  const begin = (count: number, of: Partial<Delivery> = {}): Post[] =>
     Array.from({ length: count }, () => {
       const delivery = aDelivery({ subscriptionId: newSubscriptionId(), ...of })
-      limit.began(delivery)
-      return delivery
+      return { end: limit.began(delivery) }
     })
   const isExceededBy = (subscriptionId: SubscriptionId, tenant = 'acme'): boolean =>
     limit.isExceededBy(aDelivery({ subscriptionId, tenant }))
@@ -46,23 +49,22 @@ test('an endpoint is known to be quick for a minute, and not while a POST to it 
   begin(4)
   clock.nowMs += 59_999
   expect(isExceededBy(quick)).toBe(false)
-  const [hanging = aDelivery()] = begin(1, { subscriptionId: quick })
-  limit.recordDuration(hanging, 249)
+  const [hanging] = begin(1, { subscriptionId: quick })
+  limit.recordDuration(aDelivery({ subscriptionId: quick }), 249)
   clock.nowMs += 1_000
   expect(isExceededBy(quick)).toBe(true)
-  limit.ended(hanging)
+  hanging?.end()
   expect(isExceededBy(quick)).toBe(false)
   clock.nowMs += 59_001
   expect(isExceededBy(quick)).toBe(true)
 })
 
 test('each duplicate of a delivery counts until it has ended', () => {
-  const { limit, clock, begin, isExceededBy } = aLimit()
-  const { deliveryId } = aDelivery()
-  const duplicates = ['a', 'b', 'c', 'd', 'e'].flatMap((token) => begin(1, { deliveryId, token }))
+  const { clock, begin, isExceededBy } = aLimit()
+  const duplicates = begin(5, { deliveryId: aDelivery().deliveryId })
   clock.nowMs += 1_000
-  const seen = duplicates.map((duplicate) => {
-    limit.ended(duplicate)
+  const seen = duplicates.map(({ end }) => {
+    end()
     return isExceededBy(unknown)
   })
   expect(seen).toEqual([true, false, false, false, false])
@@ -90,12 +92,12 @@ test('in any order of starts and ends, an unknown endpoint exceeds the limit exa
   const step = fc.record({ ends: fc.boolean(), at: fc.nat({ max: 20 }), passMs: fc.nat({ max: 600 }) })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-      const { limit, clock, begin, isExceededBy } = aLimit()
-      const posts: { readonly delivery: Delivery; readonly startedAtMs: number }[] = []
+      const { clock, begin, isExceededBy } = aLimit()
+      const posts: (Post & { readonly startedAtMs: number })[] = []
       for (const { ends, at, passMs } of steps) {
         clock.nowMs += passMs
-        if (ends) for (const { delivery } of posts.splice(at % Math.max(1, posts.length), 1)) limit.ended(delivery)
-        else posts.push(...begin(1).map((delivery) => ({ delivery, startedAtMs: clock.nowMs })))
+        if (ends) for (const { end } of posts.splice(at % Math.max(1, posts.length), 1)) end()
+        else posts.push(...begin(1).map(({ end }) => ({ end, startedAtMs: clock.nowMs })))
         const hanging = posts.filter(({ startedAtMs }) => clock.nowMs - startedAtMs >= 1_000)
         expect(isExceededBy(unknown)).toBe(hanging.length > MOST_HANGING)
       }

@@ -1,17 +1,17 @@
-import { type Delivery, messageKeyOf, type SubscriptionId, type Tenant } from '@switchhook/contracts'
+import type { Delivery, SubscriptionId, Tenant } from '@switchhook/contracts'
 import { getOrCreate, runningMs as runningClockMs } from '@switchhook/runtime'
 import { LRUCache } from 'lru-cache'
 import type { Clocks } from '../clocks.ts'
 import { QUICK_MS } from './subscription-turns.ts'
 
 export interface HangingLimitDeps extends Pick<Clocks, 'nowMs'> {
-  /** POSTs of one tenant that may hang in this worker at a time before its endpoints need to be known as quick. */
+  /** Requests of one tenant that may hang in this worker at a time before its endpoints need to be known as quick. */
   readonly mostHanging: number
-  /** A clock that a stall of this process does not move on: it would make every POST in progress hang. */
+  /** A clock that a stall of this process hardly moves on: it would make every request in progress hang. */
   readonly runningMs?: () => number
 }
 
-/** A POST that takes longer hangs: it occupies the prefetch of a due queue. */
+/** An endpoint that takes longer lets a POST hang: it occupies the prefetch of a due queue. */
 export const HANGING_MS = 1_000
 /** How long one quick result shows that an endpoint is quick. */
 const KNOWN_QUICK_MS = 60_000
@@ -24,11 +24,8 @@ const MAX_QUICK = 10_000
  * quick.
  */
 export function createHangingLimit({ mostHanging, nowMs, runningMs = runningClockMs }: HangingLimitDeps) {
-  /** The POSTs in progress, by message, in the order of their start. */
-  const postsOf = new Map<
-    Tenant,
-    Map<string, { readonly subscriptionId: SubscriptionId; readonly startedAtMs: number }>
-  >()
+  /** The requests that endpoints have not answered, in the order of their start. */
+  const requestsOf = new Map<Tenant, Set<{ readonly subscriptionId: SubscriptionId; readonly beganMs: number }>>()
   const quick = new LRUCache<SubscriptionId, true>({
     max: MAX_QUICK,
     ttl: KNOWN_QUICK_MS,
@@ -39,25 +36,25 @@ export function createHangingLimit({ mostHanging, nowMs, runningMs = runningCloc
   return {
     /** Whether the delivery may hang although its tenant has as many hanging POSTs as it may. */
     isExceededBy: ({ tenant, subscriptionId }: Delivery): boolean => {
+      const hangingSinceMs = runningMs() - HANGING_MS
       let hanging = 0
       let isHanging = false
-      for (const post of postsOf.get(tenant)?.values() ?? []) {
-        if (runningMs() - post.startedAtMs < HANGING_MS) break
+      for (const request of requestsOf.get(tenant) ?? []) {
+        if (request.beganMs > hangingSinceMs) break
         hanging += 1
-        isHanging ||= post.subscriptionId === subscriptionId
+        isHanging ||= request.subscriptionId === subscriptionId
       }
       return hanging > mostHanging && (isHanging || !quick.has(subscriptionId))
     },
-    began: (delivery: Delivery): void => {
-      const { tenant, subscriptionId } = delivery
-      const posts = getOrCreate(postsOf, tenant, () => new Map())
-      posts.set(messageKeyOf(delivery), { subscriptionId, startedAtMs: runningMs() })
-    },
-    /** Does nothing for a POST that has ended before. */
-    ended: (delivery: Delivery): void => {
-      const posts = postsOf.get(delivery.tenant)
-      posts?.delete(messageKeyOf(delivery))
-      if (posts?.size === 0) postsOf.delete(delivery.tenant)
+    /** Counts a request until the returned function is called. */
+    began: ({ tenant, subscriptionId }: Delivery): (() => void) => {
+      const requests = getOrCreate(requestsOf, tenant, () => new Set())
+      const request = { subscriptionId, beganMs: runningMs() }
+      requests.add(request)
+      return () => {
+        requests.delete(request)
+        if (requests.size === 0) requestsOf.delete(tenant)
+      }
     },
     /** A quick failure shows it, too: it does not hang. */
     recordDuration: ({ subscriptionId }: Delivery, durationMs: number): void => {

@@ -2,9 +2,10 @@ import { type Delivery, newSubscriptionId, type SubscriptionId } from '@switchho
 import type { EndpointHealth } from '@switchhook/store'
 import { aDelivery, eventually } from '@switchhook/testkit'
 import fc from 'fast-check'
+import { createPostUnderLease } from '../http/post-under-lease.ts'
 import { createPipeline } from '../pipeline/pipeline.ts'
 import { aBreaker, anIsolation, aReading, down, HEALTHY, ok, pipelineDeps, posted } from '../testing/delivering.ts'
-import { type Need, type Source, type TurnResult } from './isolation.ts'
+import { type IsolationDeps, type Need, type Source, type TurnResult } from './isolation.ts'
 
 const slow = newSubscriptionId()
 const other = newSubscriptionId()
@@ -66,14 +67,17 @@ function aWorld(
         claimProbe: async () => 'probe',
         giveUpProbe: async (delivery) => void givenUp.push(delivery),
       }),
-      post: (delivery) =>
+      post: (delivery, _attempt, _trustedUntilMs, { writing } = {}) =>
         new Promise((resolve, reject) => {
+          const beganMs = world.nowMs
+          const answered = writing?.()
           const end = (error?: Error, isFailure = false): void => {
+            answered?.()
             inFlight.splice(
               inFlight.findIndex((one) => one.delivery === delivery),
               1,
             )
-            if (error === undefined) resolve(posted(delivery, isFailure ? down : ok))
+            if (error === undefined) resolve(posted(delivery, isFailure ? down : ok, world.nowMs - beganMs))
             else reject(error)
           }
           inFlight.push({ delivery, end })
@@ -123,6 +127,7 @@ test.each<[Source, Need, Turns, TurnResult]>([
     mostHanging: turns === 'over the hanging limit' ? -1 : 1_000,
   })
   const first = isolation.enter(deliveryTo(slow), 'lane')
+  await first.waitForTurn('turn')
   if (turns === 'crowded') await isolation.enter(deliveryTo(slow), 'due').waitForTurn('turn')
   const got = isolation.enter(deliveryTo(slow), source).waitForTurn(need)
   first.leave()
@@ -390,6 +395,72 @@ test('a quick endpoint leaves further turns to the next one', async () => {
   for (let n = 0; n < 60; n++) void fromLane(deliveryTo(other))
   for (let n = 0; n < 40; n++) await endOne(inFlight)
   expect([of(slow), of(other)]).toEqual([4, 4])
+})
+
+describe('while Redis is slow', () => {
+  const ANSWER_MS = 20
+  const READ_MS = 300
+
+  /** Whose leases have ended when their POSTs begin, so that each waits for a read. Endpoints answer when a test says so. */
+  function aSlowWorld(change: Partial<IsolationDeps>) {
+    const world = { nowMs: 0 }
+    const reads: (() => void)[] = []
+    const answers: (() => void)[] = []
+    const clocks = { nowMs: () => world.nowMs, runningMs: () => world.nowMs }
+    const isolation = anIsolation({ ...clocks, ...change })
+    const ending = (ends: (() => void)[], ms: number): Promise<void> =>
+      new Promise((resolve) =>
+        ends.push(() => {
+          world.nowMs += ms
+          resolve()
+        }),
+      )
+    const post = createPostUnderLease({
+      ...clocks,
+      startDeadline: () => ({ hasPassed: false, whenPassed: () => {}, stop: () => {} }),
+      writeWithin: async () => {
+        await ending(answers, ANSWER_MS)
+        return ok
+      },
+      renew: async (delivery) => {
+        await ending(reads, READ_MS)
+        return aReading(delivery, { trustedUntilMs: world.nowMs + 1 })
+      },
+    })
+    const admit = async (delivery: Delivery) => aReading(delivery, { trustedUntilMs: world.nowMs })
+    const { deliver } = createPipeline(pipelineDeps({ ...clocks, isolation, post, admit }))
+    const endAll = async (ends: (() => void)[]): Promise<void> => {
+      await idle()
+      for (const end of ends.splice(0)) end()
+      await idle()
+    }
+    return { world, isolation, deliver, reads, answers, endAll }
+  }
+
+  test('a quick endpoint earns turns', async () => {
+    const { deliver, reads, answers, endAll } = aSlowWorld({ turns: { least: 1, most: 2, beyondLeast: 1 } })
+    const ended = [1, 2, 3].map(() => deliver(deliveryTo(slow), 'lane'))
+    await endAll(reads)
+    await endAll(answers)
+    expect(reads).toHaveLength(2)
+    await endAll(reads)
+    await endAll(answers)
+    await Promise.all(ended)
+  })
+
+  test('no POST hangs that waits for it', async () => {
+    const { world, isolation, deliver, reads, answers, endAll } = aSlowWorld({ mostHanging: 0 })
+    const need = () => isolation.enter(deliveryTo(other), 'due').waitForTurn('turn')
+    const ended = deliver(deliveryTo(slow), 'lane')
+    await idle()
+    world.nowMs += 2_000
+    expect(await need()).toBe('ready')
+    await endAll(reads)
+    world.nowMs += 1_000
+    expect(await need()).toBe('move')
+    await endAll(answers)
+    await ended
+  })
 })
 
 test('with a cap of one, retries and first attempts share the turn', async () => {

@@ -1,7 +1,7 @@
 import type { Delivery, SubscriptionId } from '@switchhook/contracts'
 import { getOrCreate } from '@switchhook/runtime'
 import { createHangingLimit, type HangingLimitDeps } from './hanging-limit.ts'
-import { stopping } from './start-limit.ts'
+import { Stopping } from './stopping.ts'
 import { type PostResult, SubscriptionTurns, type TurnLimits } from './subscription-turns.ts'
 
 /** `lane`: the delivery was consumed from a lane. `due`: from another queue, alone or in a packet. */
@@ -25,7 +25,7 @@ export interface IsolationDeps extends HangingLimitDeps {
 export type Need = 'nothing' | 'probe' | 'turn' | 'lane-only'
 
 /**
- * `ready`: the delivery has its turn, or needs none. `waited`: it has got its turn after its look, which may be too old by then.
+ * `ready`: the delivery has its turn, or needs none. `waited`: it has got its turn some time after its look.
  * `move`: it has none and moves to its lane.
  */
 export type TurnResult = 'ready' | 'waited' | 'move'
@@ -45,15 +45,6 @@ const TURN_PATIENCE_MS = 250
  * A delivery that finds no turn free waits a moment and then moves, once, to a lane. The deliveries of an endpoint that has let a
  * POST hang lately move there at once, even if it answers other POSTs in between, so that its circuit breaker stays closed. Such
  * a move costs one publish and one more delivery by the broker, however long the delivery waits, and delays only its own lane.
- *
- * | need | consumed from a due queue | consumed from its lane |
- * | --- | --- | --- |
- * | `nothing` | `ready` | `ready` |
- * | `probe` | `ready`; over the hanging limit `move` | `ready` |
- * | `turn` | `ready` or `waited`; `move` if a wait is in vain, or over the hanging limit | `ready` or `waited` |
- * | `lane-only` | `move` | `ready` or `waited` |
- *
- * A delivery gets its turn when it enters, after its look, or from a delivery that leaves.
  */
 export function createIsolation(deps: IsolationDeps) {
   const { turns: limits, patienceMs = TURN_PATIENCE_MS, publishToLane, movedToLane, nowMs } = deps
@@ -63,30 +54,26 @@ export function createIsolation(deps: IsolationDeps) {
   let isStopping = false
 
   function beyondLeast() {
-    const sizes = [...bySubscription.values()].map((turns) => turns.taken()).filter((taken) => taken >= limits.least)
-    return { full: sizes.length, takenBeyond: sizes.reduce((sum, taken) => sum + taken - limits.least, 0) }
+    const sizes = [...bySubscription.values()].map(({ taken }) => taken.size).filter((size) => size >= limits.least)
+    return { full: sizes.length, takenBeyond: sizes.reduce((sum, size) => sum + size - limits.least, 0) }
   }
 
   const turnsDeps = { limits, nowMs, beyondLeast }
 
   return {
-    /** Takes in a delivery, and a turn of its subscription for it if one is free. It must leave in the end. */
+    /** Takes in a delivery. It must leave in the end. */
     enter: (delivery: Delivery, source: Source) => {
-      const isOverHangingLimit = source === 'due' && hanging.isExceededBy(delivery)
       const turns = getOrCreate(bySubscription, delivery.subscriptionId, () => new SubscriptionTurns(turnsDeps))
       turns.deliveries += 1
-      const hadTurn = !isOverHangingLimit && turns.take(delivery)
       return {
-        /** Rejects while it waits for a turn if the worker stops. */
+        /** Call it after the look. Rejects while it waits for a turn if the worker stops. */
         waitForTurn: async (need: Need): Promise<TurnResult> => {
           if (need === 'nothing') return 'ready'
-          if (source === 'due' && (need === 'lane-only' || isOverHangingLimit)) return 'move'
-          if (hadTurn || need === 'probe') return 'ready'
-          // One may have become free during the look.
-          if (turns.take(delivery)) return 'waited'
+          if (source === 'due' && (need === 'lane-only' || hanging.isExceededBy(delivery))) return 'move'
+          if (need === 'probe' || turns.take(delivery)) return 'ready'
           // After one has waited in vain, the next would, too.
-          if (source === 'due' && (isStopping || turns.isCrowded())) return 'move'
-          if (isStopping) throw stopping()
+          if (source === 'due' && (isStopping || turns.isCrowded)) return 'move'
+          if (isStopping) throw new Stopping()
           const isItsTurn = await turns.wait(delivery, source === 'due' ? patienceMs : undefined)
           return isItsTurn ? 'waited' : 'move'
         },
@@ -95,16 +82,14 @@ export function createIsolation(deps: IsolationDeps) {
           await publishToLane(delivery)
           movedToLane?.()
         },
-        /** Counts it among the POSTs of its tenant. */
-        posting: (): void => hanging.began(delivery),
+        /** Counts a request among those of its tenant, until the returned function is called. */
+        writing: (): (() => void) => hanging.began(delivery),
         /** Adapts the turns of its subscription to the result of the POST. */
         posted: (result: PostResult): void => {
-          hanging.ended(delivery)
           hanging.recordDuration(delivery, result.durationMs)
           turns.earn(result)
         },
         leave: (): void => {
-          hanging.ended(delivery)
           turns.end(delivery)
           turns.deliveries -= 1
           if (turns.deliveries === 0) bySubscription.delete(delivery.subscriptionId)

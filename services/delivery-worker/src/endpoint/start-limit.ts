@@ -1,5 +1,5 @@
-import { Unavailable } from '@switchhook/contracts'
 import type { Clocks } from '../clocks.ts'
+import { Stopping } from './stopping.ts'
 
 /** Yielding deliveries give way for this long after another delivery was due. */
 const DUE_MEMORY_MS = 1_000
@@ -71,17 +71,17 @@ export function createStartLimit(concurrency: number, { nowMs }: Pick<Clocks, 'n
     }
 
     return {
-      start(): Promise<End> | End {
-        if (isStopping) throw stopping()
+      start: (): Promise<End> | End => {
+        if (isStopping) throw new Stopping()
         if (waiting.length === 0 && mayStart()) return count()
         timer ??= setInterval(handOut, POLL_MS).unref()
         const waits = Promise.withResolvers<End>()
         waiting.push(waits)
         return waits.promise
       },
-      stop(): void {
+      stop: (): void => {
         isStopping = true
-        for (const { reject } of waiting.splice(0)) reject(stopping())
+        for (const { reject } of waiting.splice(0)) reject(new Stopping())
         handOut()
       },
     }
@@ -90,13 +90,13 @@ export function createStartLimit(concurrency: number, { nowMs }: Pick<Clocks, 'n
   return {
     /** Lets yielding deliveries give way, because another one is due. */
     delayYielding,
-    /** Resolves once a member of a packet may start. @throws Unavailable when the worker stops, at once or by rejecting */
+    /** Resolves once a member of a packet may start. @throws Stopping, at once or by rejecting */
     start: (): Promise<End> | End => {
       delayYielding()
       return due.start()
     },
     /** The same for yielding deliveries: fewer of them are in progress while others are due. */
-    startYielding: (): Promise<End> | End => yielding.start(),
+    startYielding: yielding.start,
     /** Returns waiting deliveries to the broker. */
     stop: (): void => {
       due.stop()
@@ -104,5 +104,3 @@ export function createStartLimit(concurrency: number, { nowMs }: Pick<Clocks, 'n
     },
   }
 }
-
-export const stopping = (): Unavailable => new Unavailable('process', 'this worker is stopping')

@@ -1,63 +1,83 @@
+import { aDelivery } from '@switchhook/testkit'
 import fc from 'fast-check'
-import {
-  type EarnedTurns,
-  earnedAfter,
-  type PostResult,
-  QUICK_MS,
-  type TurnLimits,
-  turnsAt,
-  turnsWithin,
-} from './subscription-turns.ts'
+import { type PostResult, QUICK_MS, SubscriptionTurns, type TurnLimits } from './subscription-turns.ts'
 
 const LIMITS: TurnLimits = { least: 10, most: 100, beyondLeast: 100 }
 const QUICK: PostResult = { durationMs: 20, isFailure: false }
 
-/** The turns earned by quick answers that each find all turns taken. */
-function grown(answers: number, nowMs = 0): EarnedTurns {
-  let earned: EarnedTurns
-  for (let n = 0; n < answers; n++) earned = earnedAfter(earned, QUICK, { taken: 1_000, nowMs, limits: LIMITS })
-  return earned
+/** Subscriptions of one worker, whose deliveries are first attempts. */
+function aWorld(limits: TurnLimits = LIMITS, subscriptions = 1) {
+  const world = { nowMs: 1_000 }
+  function beyondLeast() {
+    const sizes = all.map(({ taken }) => taken.size).filter((size) => size >= limits.least)
+    return { full: sizes.length, takenBeyond: sizes.reduce((sum, size) => sum + size - limits.least, 0) }
+  }
+  const all = Array.from(
+    { length: subscriptions },
+    () => new SubscriptionTurns({ limits, nowMs: () => world.nowMs, beyondLeast }),
+  )
+  const take = (turns = all[0]): boolean => turns?.take(aDelivery()) ?? false
+  const takeAll = (turns = all[0]): number => {
+    while (take(turns));
+    return turns?.taken.size ?? 0
+  }
+  const end = (result: PostResult, turns = all[0]): void => {
+    turns?.earn(result)
+    for (const delivery of [...(turns?.taken ?? [])].slice(0, 1)) turns?.end(delivery)
+  }
+  return { world, all, take, takeAll, end, beyondLeast }
+}
+
+/** With the turns earned by quick answers that each find all turns taken, and all of them taken. */
+function grown(answers: number, limits = LIMITS) {
+  const one = aWorld(limits)
+  one.takeAll()
+  for (let n = 0; n < answers; n++) {
+    one.end(QUICK)
+    one.takeAll()
+  }
+  return one
 }
 
 test('each quick answer that finds all turns taken adds one, up to the most', () => {
-  expect([0, 1, 50, 90, 500].map((answers) => turnsAt(grown(answers), 0, LIMITS))).toEqual([10, 11, 60, 100, 100])
+  expect([0, 1, 50, 90, 500].map((answers) => grown(answers).takeAll())).toEqual([10, 11, 60, 100, 100])
 })
 
 test('a quick answer while turns are free adds none', () => {
-  const earned = earnedAfter(grown(5), QUICK, { taken: 14, nowMs: 0, limits: LIMITS })
-  expect(turnsAt(earned, 0, LIMITS)).toBe(15)
+  const { end, takeAll } = grown(5)
+  for (let n = 0; n < 3; n++) end(QUICK)
+  expect(takeAll()).toBe(16)
 })
 
 test.each<[string, PostResult]>([
   ['a slow answer', { durationMs: QUICK_MS, isFailure: false }],
   ['a failure', { durationMs: 1, isFailure: true }],
 ])('%s takes back all further turns in one step', (_name, answer) => {
-  expect(turnsAt(earnedAfter(grown(90), answer, { taken: 100, nowMs: 0, limits: LIMITS }), 0, LIMITS)).toBe(10)
+  const { all, end, take } = grown(90)
+  end(answer)
+  for (const delivery of [...(all[0]?.taken ?? [])].slice(9)) all[0]?.end(delivery)
+  expect([take(), take()]).toEqual([true, false])
 })
 
 test('an endpoint that stops answering keeps its further turns no longer than a quick answer takes', () => {
-  const earned = grown(90, 1_000)
-  expect(turnsAt(earned, 1_000 + QUICK_MS - 1, LIMITS)).toBe(100)
-  expect(turnsAt(earned, 1_000 + QUICK_MS, LIMITS)).toBe(10)
+  const { world, end, take } = grown(40)
+  end(QUICK)
+  world.nowMs += QUICK_MS - 1
+  expect(take()).toBe(true)
+  world.nowMs += 1
+  expect(take()).toBe(false)
 })
 
 test('a most below the least changes nothing', () => {
-  const limits = { ...LIMITS, most: 3 }
-  expect(turnsAt(earnedAfter(undefined, QUICK, { taken: 10, nowMs: 0, limits }), 0, limits)).toBe(10)
+  expect(grown(1, { ...LIMITS, most: 3 }).takeAll()).toBe(10)
 })
 
 test('below the least, other subscriptions do not matter', () => {
-  expect(turnsWithin(10, 9, () => ({ full: 30, takenBeyond: 100 }), LIMITS)).toBe(10)
+  const { all, takeAll, end } = aWorld({ least: 10, most: 100, beyondLeast: 1 }, 2)
+  takeAll()
+  end(QUICK)
+  expect([takeAll(), takeAll(all[1])]).toEqual([11, 10])
 })
-
-test('while others have taken all further turns, none is added, whatever the share', () => {
-  expect(turnsWithin(100, 30, () => ({ full: 2, takenBeyond: 100 }), LIMITS)).toBe(30)
-})
-
-interface Room {
-  taken: number
-  earned: EarnedTurns
-}
 
 test('in any order: never above the most, further turns shared equally and bounded, and none after a slow answer', () => {
   const step = fc.record({
@@ -74,32 +94,23 @@ test('in any order: never above the most, further turns shared equally and bound
   })
   fc.assert(
     fc.property(limitsOf, fc.array(step, { maxLength: 300 }), (limits, steps) => {
-      const { least, most, beyondLeast } = limits
-      const rooms: Room[] = Array.from({ length: 3 }, () => ({ taken: 0, earned: undefined }))
-      const beyond = (): number => rooms.reduce((sum, { taken }) => sum + Math.max(0, taken - least), 0)
-      const full = (): number => rooms.filter(({ taken }) => taken >= least).length
-      let nowMs = 0
+      const { least, most } = limits
+      const { world, all, take, end, beyondLeast } = aWorld(limits, 3)
       for (const { who, kind, durationMs, isFailure, passMs } of steps) {
-        nowMs += passMs
-        const room = rooms[who]
-        if (room === undefined) continue
+        world.nowMs += passMs
+        const turns = all[who] ?? new SubscriptionTurns({ limits, nowMs: () => 0, beyondLeast })
         if (kind === 'take') {
-          const known = { full: full(), takenBeyond: beyond() }
-          const turns = turnsWithin(turnsAt(room.earned, nowMs, limits), room.taken, () => known, limits)
-          if (room.taken >= turns) continue
-          room.taken += 1
-          if (room.taken > least) {
-            // Its share, while as many subscriptions have all their turns taken.
-            expect(room.taken - least).toBeLessThanOrEqual(Math.floor(beyondLeast / known.full))
+          const { full } = beyondLeast()
+          // Its share, while as many subscriptions have all their turns taken.
+          if (take(turns) && turns.taken.size > least) {
+            expect(turns.taken.size - least).toBeLessThanOrEqual(Math.floor(limits.beyondLeast / full))
           }
-        } else if (room.taken > 0) {
-          room.earned = earnedAfter(room.earned, { durationMs, isFailure }, { taken: room.taken, nowMs, limits })
-          room.taken -= 1
-          if (isFailure || durationMs >= QUICK_MS) expect(turnsAt(room.earned, nowMs, limits)).toBe(least)
+        } else if (turns.taken.size > 0) {
+          end({ durationMs, isFailure }, turns)
+          if ((isFailure || durationMs >= QUICK_MS) && turns.taken.size >= least) expect(take(turns)).toBe(false)
         }
-        expect(room.taken).toBeLessThanOrEqual(Math.max(least, most))
-        expect(beyond()).toBeLessThanOrEqual(beyondLeast)
-        expect(turnsAt(room.earned, nowMs + QUICK_MS, limits)).toBe(least)
+        expect(turns.taken.size).toBeLessThanOrEqual(Math.max(least, most))
+        expect(beyondLeast().takenBeyond).toBeLessThanOrEqual(limits.beyondLeast)
       }
     }),
     { numRuns: 300 },

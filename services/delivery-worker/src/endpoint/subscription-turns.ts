@@ -1,5 +1,5 @@
 import type { Delivery } from '@switchhook/contracts'
-import { stopping } from './start-limit.ts'
+import { Stopping } from './stopping.ts'
 
 export interface TurnLimits {
   readonly least: number
@@ -15,55 +15,19 @@ export interface TurnLimits {
  */
 export const QUICK_MS = 250
 
-/** The turns that quick answers have earned. Undefined: none beyond `least`. */
-export type EarnedTurns = { readonly turns: number; readonly quickAtMs: number } | undefined
-
 /** The result of a POST, as far as it changes the number of turns. */
 export interface PostResult {
+  /** As in `Posted`. */
   readonly durationMs: number
   /** The POST counts against the endpoint. A rejection does not. */
   readonly isFailure: boolean
 }
 
-export const turnsAt = (earned: EarnedTurns, nowMs: number, { least }: Pick<TurnLimits, 'least'>): number =>
-  earned === undefined || nowMs - earned.quickAtMs >= QUICK_MS ? least : Math.max(least, earned.turns)
-
-/**
- * One slow answer or failure takes back all further turns. A quick answer adds one, if all turns were taken; otherwise it
- * only confirms them.
- */
-export function earnedAfter(
-  earned: EarnedTurns,
-  { durationMs, isFailure }: PostResult,
-  { taken, nowMs, limits }: { readonly taken: number; readonly nowMs: number; readonly limits: TurnLimits },
-): EarnedTurns {
-  if (isFailure || durationMs >= QUICK_MS) return undefined
-  const turns = turnsAt(earned, nowMs, limits)
-  return { turns: taken < turns ? turns : Math.min(Math.max(limits.least, limits.most), turns + 1), quickAtMs: nowMs }
-}
-
-/**
- * The number of turns that a subscription may take now. Subscriptions that have taken `least` or more share the further
- * turns equally, so one cannot keep them from the others, and together they never exceed `beyondLeast`.
- * @param beyond of the subscriptions that have taken `least` or more: how many they are, and their further turns
- */
-export function turnsWithin(
-  turns: number,
-  taken: number,
-  beyond: () => { readonly full: number; readonly takenBeyond: number },
-  { least, beyondLeast }: TurnLimits,
-): number {
-  if (taken < least) return least
-  const { full, takenBeyond } = beyond()
-  if (takenBeyond >= beyondLeast) return Math.min(turns, taken)
-  return Math.min(turns, least + Math.floor(beyondLeast / Math.max(1, full)))
-}
-
 interface SubscriptionTurnsDeps {
   readonly limits: TurnLimits
   readonly nowMs: () => number
-  /** Of all subscriptions (`turnsWithin`). */
-  readonly beyondLeast: Parameters<typeof turnsWithin>[2]
+  /** The subscriptions that have taken `least` turns or more: how many they are, and what they have taken beyond. */
+  readonly beyondLeast: () => { readonly full: number; readonly takenBeyond: number }
 }
 
 /** The share of the turns that only first attempts may take, so that retries never starve them. */
@@ -75,30 +39,25 @@ const isRetry = ({ attempt }: Delivery): boolean => attempt > 0
 export class SubscriptionTurns {
   /** The deliveries that have entered, with a turn or without. */
   deliveries = 0
+  /** Those with a turn. */
+  readonly taken = new Set<Delivery>()
+  /** A delivery has waited in vain since a turn was last free. */
+  isCrowded = false
   readonly #deps: SubscriptionTurnsDeps
-  readonly #taken = new Set<Delivery>()
   readonly #waiting: (PromiseWithResolvers<boolean> & { readonly delivery: Delivery })[] = []
-  #earned: EarnedTurns
-  #isCrowded = false
+  /** The turns that quick answers have earned. They count for `QUICK_MS` after the last of these. */
+  #earned = 0
+  #quickAtMs = Number.NEGATIVE_INFINITY
 
   constructor(deps: SubscriptionTurnsDeps) {
     this.#deps = deps
   }
 
-  taken(): number {
-    return this.#taken.size
-  }
-
-  /** A delivery has waited in vain since a turn was last free. */
-  isCrowded(): boolean {
-    return this.#isCrowded
-  }
-
   /** False: no turn is free. */
   take(delivery: Delivery): boolean {
     if (!this.#isFree(isRetry(delivery))) return false
-    if (this.#waiting.length === 0) this.#isCrowded = false
-    this.#taken.add(delivery)
+    if (this.#waiting.length === 0) this.isCrowded = false
+    this.taken.add(delivery)
     return true
   }
 
@@ -110,7 +69,7 @@ export class SubscriptionTurns {
     // oxlint-disable-next-line no-restricted-globals -- patience: moving to a lane counts as no failure
     const patience = setTimeout(() => {
       this.#waiting.splice(this.#waiting.indexOf(waiter), 1)
-      this.#isCrowded = true
+      this.isCrowded = true
       waiter.resolve(false)
     }, patienceMs)
     return waiter.promise.finally(() => clearTimeout(patience))
@@ -118,7 +77,7 @@ export class SubscriptionTurns {
 
   /** Ends the turn of the delivery, if it has one, and hands out what is free. */
   end(delivery: Delivery): void {
-    if (!this.#taken.delete(delivery)) return
+    if (!this.taken.delete(delivery)) return
     // More than one may go: the answer of this delivery may have added a turn.
     while (this.#waiting.length > 0 && this.#isFree(false)) {
       const mayRetry = this.#isFree(true)
@@ -126,26 +85,47 @@ export class SubscriptionTurns {
       const [next] = at < 0 ? [] : this.#waiting.splice(at, 1)
       if (next === undefined) return
       // Taken here, before the waiting delivery runs, so that no other can take the turn in between.
-      this.#taken.add(next.delivery)
+      this.taken.add(next.delivery)
       next.resolve(true)
     }
   }
 
-  /** Adapts the number of turns to the result of a POST. */
-  earn(result: PostResult): void {
+  /**
+   * A slow answer or a failure takes back all further turns. A quick answer adds one, if all turns were taken;
+   * otherwise it only confirms them.
+   */
+  earn({ durationMs, isFailure }: PostResult): void {
     const { limits, nowMs } = this.#deps
-    this.#earned = earnedAfter(this.#earned, result, { taken: this.#taken.size, nowMs: nowMs(), limits })
+    const turns = this.#turns()
+    const isQuick = !isFailure && durationMs < QUICK_MS
+    this.#earned = Math.min(Math.max(limits.least, limits.most), this.taken.size < turns ? turns : turns + 1)
+    this.#quickAtMs = isQuick ? nowMs() : Number.NEGATIVE_INFINITY
   }
 
   stop(): void {
-    for (const { reject } of this.#waiting.splice(0)) reject(stopping())
+    for (const { reject } of this.#waiting.splice(0)) reject(new Stopping())
+  }
+
+  #turns(): number {
+    const { limits, nowMs } = this.#deps
+    return nowMs() - this.#quickAtMs < QUICK_MS ? this.#earned : limits.least
   }
 
   #isFree(forRetry: boolean): boolean {
-    const { limits, nowMs, beyondLeast } = this.#deps
-    const turns = turnsWithin(turnsAt(this.#earned, nowMs(), limits), this.#taken.size, beyondLeast, limits)
-    if (this.#taken.size >= turns) return false
+    const turns = this.#turnsNow()
+    if (this.taken.size >= turns) return false
     const forRetries = Math.max(1, Math.floor(turns * (1 - RESERVED_SHARE)))
-    return !forRetry || [...this.#taken].filter(isRetry).length < forRetries
+    return !forRetry || [...this.taken].filter(isRetry).length < forRetries
+  }
+
+  /**
+   * Subscriptions that have taken `least` turns or more share the further ones equally, so one cannot keep them from the
+   * others, and together they never exceed `beyondLeast`.
+   */
+  #turnsNow(): number {
+    const { least, beyondLeast } = this.#deps.limits
+    if (this.taken.size < least) return least
+    const { full, takenBeyond } = this.#deps.beyondLeast()
+    return takenBeyond >= beyondLeast ? least : Math.min(this.#turns(), least + Math.floor(beyondLeast / full))
   }
 }

@@ -1,13 +1,6 @@
 import { newEventId, type OutcomeBatch, type Subscription, Unavailable } from '@switchhook/contracts'
 import { type OpenedStore, useStore } from '@switchhook/servicekit'
-import {
-  createHeldStore,
-  createHeldVisits,
-  type HeldEntry,
-  type HeldStore,
-  type HeldVisits,
-  type LeasedDelivery,
-} from '@switchhook/store'
+import { createHeldStore, type HeldEntry, type HeldStore, type LeasedDelivery } from '@switchhook/store'
 import { aSubscription, checkInLots, silentLog } from '@switchhook/testkit'
 import fc from 'fast-check'
 import { createPipeline } from '../pipeline/pipeline.ts'
@@ -25,12 +18,10 @@ import { createVisitHeld } from './visit-held.ts'
 
 let store: OpenedStore['store']
 let held: HeldStore
-let visits: HeldVisits
 
 useStore((opened) => {
   store = opened.store
   held = createHeldStore(opened.redis)
-  visits = createHeldVisits(opened.redis)
 })
 
 /** `unlisted`: the worker dies between the ledger and the list. */
@@ -81,7 +72,7 @@ function aWorld(mode: 'post' | 'pull') {
     const parts: ReturnType<typeof heldParts> = {
       ...heldParts(),
       conclude,
-      listAgain: async (message) => void (await store.listAgain(message)),
+      heldLimit: { ...heldParts().heldLimit, listAgain: async (message) => void (await store.listAgain(message)) },
     }
     const remove: HeldStore['remove'] = async (...args) => {
       if (death === 'unremoved') die()
@@ -147,14 +138,13 @@ function aWorld(mode: 'post' | 'pull') {
                 return due
               },
             },
-            visits: { ...visits, claimDue: async () => [{ ...endpoint, claim: '' }] },
-            endpoint: async () => ({
+            visits: { ...held.visits, claimDue: async () => [{ ...endpoint, claim: '' }] },
+            readEndpoint: async () => ({
               health: HEALTHY,
               subscription: isDeleted ? undefined : aSubscription({ id, ...subscriptionNow() }),
             }),
             publish: async (delivery) => void messages.push(delivery),
             postLimits: { passOn: async () => null },
-            noticeHeldLimit: async () => {},
             waiting: async () => ({ yielding: 0, due: 0 }),
             log: silentLog,
           })
@@ -198,8 +188,7 @@ function aWorld(mode: 'post' | 'pull') {
           const { parts, remove } = dying(action.death)
           const record = createRecordOutcomes({
             ...parts,
-            held: { read: (ids) => held.read(ids), remove },
-            outcomes: { recorded: async () => {} },
+            held: { read: (ids) => held.read(ids), remove, recorded: async () => {} },
           })
           if (!(await unlessDead(() => record(batch)))) batches.push(batch)
           return

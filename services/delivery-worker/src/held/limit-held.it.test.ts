@@ -3,7 +3,6 @@ import { type OpenedStore, RETENTION, useStore } from '@switchhook/servicekit'
 import {
   createDeliveryStore,
   createHeldStore,
-  createHeldVisits,
   createLimitNotices,
   createTenantParked,
   type HeldExcess,
@@ -82,18 +81,17 @@ function aWorker({ perSubscription, perTenant = 1_000, tenant = newSubscriptionI
       const visits = { claimDue: async () => [{ tenant, subscriptionId, claim: '' }], finish: async () => {} }
       await createVisitHeld({
         ...heldParts(),
-        noticeIfParked: noticeParked,
-        parkExcess,
+        notices: { noticeIfParked: noticeParked, noticeHeldLimit: async () => {} },
+        heldLimit: { parkExcess, listAgain: async () => {} },
         held: {
           ...held,
           next: async () => ({ nowMs: 0, dueAtMs: null, lapsesAtMs: 0 }),
           unparked: async () => claimed.flatMap(({ entries }) => entries),
         },
         visits,
-        endpoint: async () => ({ health: HEALTHY, subscription: aSubscription({ paused: true }) }),
+        readEndpoint: async () => ({ health: HEALTHY, subscription: aSubscription({ paused: true }) }),
         publish: async () => {},
         postLimits: { passOn: async () => null },
-        noticeHeldLimit: async () => {},
         waiting: async () => ({ yielding: 0, due: 0 }),
         log: silentLog,
       })()
@@ -205,7 +203,6 @@ test('a notice is due once beyond 80 % of the limit, and again only after fewer 
   const { hold, held, tenant } = aWorker({ perSubscription: 10 })
   const id = newSubscriptionId()
   const notices = createLimitNotices(world.redis, 'held')
-  const visits = createHeldVisits(world.redis)
   const due = async () => {
     const found = await notices.due(tenant)
     for (const each of found) await notices.published(each)
@@ -216,7 +213,7 @@ test('a notice is due once beyond 80 % of the limit, and again only after fewer 
   expect(await due()).toEqual([])
   await hold(id, 1)
   // A visit publishes it.
-  const found = await visits.claimDue(100, 1)
+  const found = await held.visits.claimDue(100, 1)
   expect(found.map(({ subscriptionId }) => subscriptionId)).toContain(id)
   expect(await due()).toEqual([[10, 9]])
   // 8, then 9 again.

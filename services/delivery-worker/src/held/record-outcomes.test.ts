@@ -15,16 +15,18 @@ function recordAgain(present: { readonly lease?: string; readonly isListed?: tru
   const held = new Set(present.isListed ? [deliveryId] : [])
   const record = createRecordOutcomes({
     ...heldParts(),
-    listAgain: async () => {
-      if (!leased.has(deliveryId)) held.add(deliveryId)
+    heldLimit: {
+      listAgain: async () => {
+        if (!leased.has(deliveryId)) held.add(deliveryId)
+      },
     },
     held: {
       read: async () => [{ delivery, dueAtMs: 0 }],
+      recorded: async () => {},
       remove: async (_id, _list, entries) => {
         for (const { deliveryId: id, score } of entries) if (leased.get(id) === score) leased.delete(id)
       },
     },
-    outcomes: { recorded: async () => {} },
   })
   const outcome = { kind: 'answered' as const, status: 503 }
   const item = { deliveryId, attempt: 1, token: 'of-this-attempt', lease: 'own', at: '', durationMs: 1, outcome }
@@ -53,7 +55,7 @@ test('of a batch of 100 outcomes, the messages of 25 are held at once, and each 
   const ended: string[] = []
   const record = createRecordOutcomes({
     ...heldParts(),
-    listAgain: async ({ deliveryId }) => void listed.push(deliveryId),
+    heldLimit: { listAgain: async ({ deliveryId }) => void listed.push(deliveryId) },
     held: {
       read: async (ids) => {
         reads.push(ids.length)
@@ -62,9 +64,9 @@ test('of a batch of 100 outcomes, the messages of 25 are held at once, and each 
           dueAtMs: 0,
         }))
       },
+      recorded: async () => {},
       remove: async (_id, _list, entries) => void ended.push(...entries.map(({ deliveryId }) => deliveryId)),
     },
-    outcomes: { recorded: async () => {} },
   })
   const ids = deliveries.map(({ deliveryId }) => deliveryId)
   const outcome = { kind: 'answered' as const, status: 503 }

@@ -8,7 +8,7 @@ import {
 import type { EndpointHealth, HeldEntry } from '@switchhook/store'
 import { aDelivery, aSubscription, silentLog } from '@switchhook/testkit'
 import { HEALTHY, heldParts } from '../testing/delivering.ts'
-import { createVisitHeld, type HeldVisitsDeps } from './visit-held.ts'
+import { createVisitHeld, type HeldVisitsDeps, startVisits } from './visit-held.ts'
 
 const START_MS = Date.parse('2026-11-20T12:00:00.000Z')
 const open: EndpointHealth = { ...HEALTHY, state: 'open', openUntilMs: START_MS + 30_000 }
@@ -35,10 +35,9 @@ function depsOf(subscription: Subscription, held: Partial<HeldVisitsDeps['held']
       ...held,
     },
     visits: { claimDue: async () => [{ tenant, subscriptionId, claim: '' }], finish: async () => {} },
-    endpoint: async () => ({ health: HEALTHY, subscription }),
+    readEndpoint: async () => ({ health: HEALTHY, subscription }),
     publish: async () => {},
     postLimits: { passOn: async () => null },
-    noticeHeldLimit: async () => {},
     waiting: async () => ({ yielding: 0, due: 0 }),
     log: silentLog,
   }
@@ -75,7 +74,7 @@ function aWorker(subscriptions = 1, others?: Partial<Subscription>) {
         ids.toReversed().map((subscriptionId) => ({ tenant: subscription.tenant, subscriptionId, claim: '' })),
       finish: async () => {},
     },
-    endpoint: async ({ subscriptionId }) => ({
+    readEndpoint: async ({ subscriptionId }) => ({
       health,
       subscription: subscriptionId === id ? subscription : { ...subscription, ...others },
     }),
@@ -119,7 +118,10 @@ test('leases end although RabbitMQ cannot take the notice of a limit', async () 
         return []
       },
     }),
-    noticeHeldLimit: () => Promise.reject(new Unavailable('rabbitmq', 'away')),
+    notices: {
+      ...heldParts().notices,
+      noticeHeldLimit: () => Promise.reject(new Unavailable('rabbitmq', 'away')),
+    },
   })
   await visit()
   expect(lapsesAtMs).toBeNull()
@@ -174,7 +176,7 @@ test('what stays held while a subscription is disabled is not read again, unless
         list = list.filter((each) => !entries.some(({ deliveryId }) => deliveryId === each.deliveryId))
       },
     }),
-    endpoint: async () => ({ health: HEALTHY, subscription }),
+    readEndpoint: async () => ({ health: HEALTHY, subscription }),
     publish: async (delivery) => void steps.push(`publish ${nameOf(delivery)}`),
   })
   const visited = async (): Promise<string[]> => {
@@ -259,7 +261,7 @@ test('it begins slowly after a cool-down of 30 s in which another worker visited
 
 test.each<[string, Partial<HeldVisitsDeps>]>([
   ['', {}],
-  [' of a deleted subscription', { endpoint: async () => ({ health: HEALTHY, subscription: undefined }) }],
+  [' of a deleted subscription', { readEndpoint: async () => ({ health: HEALTHY, subscription: undefined }) }],
 ])('a lease of a client%s that ends counts an attempt; one of a worker that died does not', async (_, change) => {
   const id = newSubscriptionId()
   const ofClients = { subscriptionId: id, url: '' }
@@ -286,9 +288,11 @@ test.each<[string, Partial<HeldVisitsDeps>]>([
   })
   const conclude: HeldVisitsDeps['conclude'] = async ({ delivery: { deliveryId }, attempt }) =>
     void settled.push([deliveryId, attempt.attempt, attempt.outcome])
-  const listAgain: HeldVisitsDeps['listAgain'] = async ({ deliveryId }) =>
-    void ends.push([deliveryId, 'listed again, if it is not listed'])
-  await createVisitHeld({ ...deps, conclude, listAgain, ...change })()
+  const heldLimit: HeldVisitsDeps['heldLimit'] = {
+    ...deps.heldLimit,
+    listAgain: async ({ deliveryId }) => void ends.push([deliveryId, 'listed again, if it is not listed']),
+  }
+  await createVisitHeld({ ...deps, conclude, heldLimit, ...change })()
   expect(settled).toEqual([
     [received.deliveryId, 1, 'lapsed'],
     [retried.deliveryId, 3, 'lapsed'],
@@ -301,4 +305,27 @@ test.each<[string, Partial<HeldVisitsDeps>]>([
       'listed again, if it is not listed',
     ])
   expect(ends).toHaveLength(6)
+})
+
+describe('while Redis is away', () => {
+  beforeEach(() => void jest.useFakeTimers())
+  afterEach(() => void jest.useRealTimers())
+
+  test('it is logged once, and the visits go on', async () => {
+    let asked = 0
+    const claimDue = (): never => {
+      asked += 1
+      throw new Error('Redis cannot be reached')
+    }
+    const warned: string[] = []
+    const visits = startVisits({
+      held: { visits: { claimDue } },
+      broker: {},
+      redisNow: Date.now,
+      log: { warn: (message: string) => void warned.push(message) },
+    } as unknown as Parameters<typeof startVisits>[0])
+    await jest.advanceTimersByTimeAsync(3_500)
+    expect([asked, warned]).toEqual([3, ['due visits to held deliveries cannot be read; retrying']])
+    await visits.stop()
+  })
 })

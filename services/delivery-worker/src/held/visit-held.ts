@@ -1,25 +1,27 @@
-import type { Logger } from '@switchhook/runtime'
-import type { Endpoint, HeldStore, HeldVisit, HeldVisits } from '@switchhook/store'
+import { type Broker, dueQueues, Queue } from '@switchhook/messaging'
+import { type Logger, type Poll, startPoll } from '@switchhook/runtime'
+import type { Endpoint, HeldStore, HeldVisit } from '@switchhook/store'
 import type { EndpointState } from '../endpoint/admit.ts'
 import type { PostLimits } from '../limits/post-limits.ts'
 import { PUBLISHED_AT_ONCE } from '../limits/publish-held.ts'
 import type { Notices } from '../notices/notices.ts'
-import { createEndLeases, type EndLeasesDeps } from './end-leases.ts'
 import { NEXT_VISIT_MS, planVisit, type VisitPlan } from './plan-visit.ts'
-import { createPublishAll, type PublishAllDeps, type PublishBudget } from './publish-all.ts'
-import { createWithdrawHeld } from './withdraw-held.ts'
+import { createPublishParts, type PublishBudget, type PublishPartsDeps } from './publish-parts.ts'
+import { type EndLeasesDeps, endLeases } from './record-outcomes.ts'
 
-export interface HeldVisitsDeps extends PublishAllDeps, EndLeasesDeps {
-  readonly held: PublishAllDeps['held'] & EndLeasesDeps['held'] & Pick<HeldStore, 'next'>
-  readonly visits: Pick<HeldVisits, 'claimDue' | 'finish'>
-  readonly endpoint: (endpoint: Endpoint) => Promise<EndpointState>
+export interface HeldVisitsDeps extends PublishPartsDeps, EndLeasesDeps {
+  readonly held: PublishPartsDeps['held'] & EndLeasesDeps['held'] & Pick<HeldStore, 'next'>
+  readonly visits: Pick<HeldStore['visits'], 'claimDue' | 'finish'>
+  readonly readEndpoint: (endpoint: Endpoint) => Promise<EndpointState>
   readonly postLimits: Pick<PostLimits, 'passOn'>
-  readonly noticeHeldLimit: Notices['noticeHeldLimit']
+  readonly notices: Pick<Notices, 'noticeIfParked' | 'noticeHeldLimit'>
   /** How many deliveries wait in the queue of yielding ones, and in the queues of what is due. */
   readonly waiting: () => Promise<Readonly<Record<keyof PublishBudget, number>>>
   readonly log: Pick<Logger, 'warn'>
 }
 
+/** How often a worker claims due visits, if it knows of none that is due earlier. */
+const VISITS_EVERY_MS = 1_000
 /** How long a visit is claimed: longer than any takes. */
 const CLAIM_MS = 30_000
 const FAILED_VISIT_MS = 5_000
@@ -32,6 +34,27 @@ const MOMENT_MS = 5
 /** The shortest time between two visits to a subscription with limits. */
 const MIN_VISIT_MS = 100
 
+interface VisitsDeps extends Omit<HeldVisitsDeps, 'visits' | 'publish' | 'waiting'> {
+  readonly held: HeldVisitsDeps['held'] & Pick<HeldStore, 'visits'>
+  readonly broker: Pick<Broker, 'publishYielding' | 'queueDepths'>
+  /** Shards of the due queues. */
+  readonly shards: number
+}
+
+/** Lets held deliveries go on. */
+export function startVisits({ broker, shards, ...deps }: VisitsDeps): Poll {
+  async function waiting() {
+    const [yielding = 0, ...due] = await broker.queueDepths([Queue.yielding, ...dueQueues(shards)])
+    return { yielding, due: due.reduce((sum, ready) => sum + ready, 0) }
+  }
+  const { visits } = deps.held
+  return startPoll(
+    VISITS_EVERY_MS,
+    createVisitHeld({ ...deps, visits, publish: broker.publishYielding, waiting }),
+    (error) => deps.log.warn('due visits to held deliveries cannot be read; retrying', { error }),
+  )
+}
+
 /**
  * Visits the held deliveries of each subscription from time to time: ends leases, and publishes what is no longer held. Two
  * workers visit the same deliveries if a visit takes longer than its claim; held-store.ts of the store tells what follows.
@@ -39,37 +62,32 @@ const MIN_VISIT_MS = 100
  */
 export function createVisitHeld(deps: HeldVisitsDeps): () => Promise<number> {
   const { held, visits, log } = deps
-  const withdraw = createWithdrawHeld(deps)
-  const endLeases = createEndLeases(deps)
-
-  const publishAll = createPublishAll(deps)
+  const publish = createPublishParts(deps)
 
   /** Plans, and does what the plan says. Resolves to the time until the next visit; null: nothing is left. */
   async function visit(claimed: HeldVisit, readBudget: () => Promise<PublishBudget>): Promise<number | null> {
     const { tenant, subscriptionId: id } = claimed
-    const endpoint = await deps.endpoint(claimed)
+    const endpoint = await deps.readEndpoint(claimed)
     let plan = planVisit(endpoint, await held.next(id))
     if (plan.kind === 'end-leases') {
-      await endLeases(claimed)
+      await endLeases(deps, claimed)
       plan = planVisit(endpoint, await held.next(id))
     }
     // Needs RabbitMQ, which the end of a lease does not wait for.
-    await deps.noticeHeldLimit(tenant)
+    await deps.notices.noticeHeldLimit(tenant)
+    if (plan.kind === 'wait' || plan.kind === 'withdraw') publish.beginSlowly(id)
     switch (plan.kind) {
       case 'end':
+      case 'wait':
       // More are over than one visit ends.
       case 'end-leases':
         return plan.nextInMs
-      case 'wait':
-        publishAll.beginSlowly(id)
-        return plan.nextInMs
       case 'withdraw':
-        publishAll.beginSlowly(id)
-        return (await withdraw(id, await readBudget())) ? plan.nextInMs : NEXT_VISIT_MS
+        return await publish.withdraw(id, plan, await readBudget())
       case 'pass-on':
         return await passOn(plan, await readBudget())
       case 'publish-all':
-        return await publishAll.publishPart(id, plan, await readBudget())
+        return await publish.publishAll(id, plan, await readBudget())
     }
   }
 

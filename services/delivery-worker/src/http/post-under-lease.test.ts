@@ -2,7 +2,7 @@ import type { Delivery, Outcome } from '@switchhook/contracts'
 import type { Deadline } from '@switchhook/runtime'
 import { aDelivery, aSubscription } from '@switchhook/testkit'
 import type { Reading } from '../endpoint/admit.ts'
-import { aReading, posted as postedTo } from '../testing/delivering.ts'
+import { aReading, posted } from '../testing/delivering.ts'
 import {
   type Broken,
   createPostUnderLease,
@@ -12,6 +12,11 @@ import {
 } from './post-under-lease.ts'
 
 const TIMEOUT_MS = 1_000
+/** After any time. */
+const postedTo = (delivery: Delivery, outcome: Outcome): unknown => ({
+  ...posted(delivery, outcome),
+  durationMs: expect.any(Number) as unknown,
+})
 const first = aDelivery()
 const moved: Delivery = { ...first, url: 'https://client.example/moved' }
 const ok: Outcome = { kind: 'delivered', status: 204 }
@@ -63,8 +68,8 @@ async function post(
     const validMs = permitsMs?.[taken.push(wasWritten) - 1]
     return validMs === undefined ? undefined : clockMs + validMs
   }
-  const posted = await postUnderLease(due, due.attempt + 1, trustedUntilMs, permitsMs && take)
-  return { posted, sent, renewed, deadline, taken, limits }
+  const result = await postUnderLease(due, due.attempt + 1, trustedUntilMs, { take: permitsMs && take })
+  return { posted: result, sent, renewed, deadline, taken, limits }
 }
 
 test('a first attempt is posted under its lease without another read while the lease is valid', async () => {
@@ -93,19 +98,17 @@ test('a lease that has ended is renewed within the same deadline', async () => {
   expect(renewed).toBe(2)
 })
 
-test.each([
-  // How long the clock of this process ran in the POST, in ms.
-  [1_000, { isHung: true }],
-  [999, {}],
-])('a POST that took %d ms without stalls of this process: %j', async (ms, hung) => {
+test('a POST takes as long as its endpoint takes of each request, whatever this process waits for', async () => {
   let clockMs = 0
+  const steps: string[] = []
+  const results = [expired, broken, reset]
   const postUnderLease = createPostUnderLease({
     startDeadline: () => deadlineOn(() => 0),
     writeWithin: async () => {
-      clockMs += ms
-      return reset
+      steps.push('written')
+      clockMs += 20.2
+      return results.shift() ?? ok
     },
-    // Waits of this process.
     renew: async () => {
       clockMs += 5_000
       return aReading(first, { trustedUntilMs: 250 })
@@ -113,7 +116,12 @@ test.each([
     nowMs: () => 0,
     runningMs: () => clockMs,
   })
-  expect(await postUnderLease(first, 1, 0)).toEqual({ ...postedTo(first, reset), ...hung })
+  const writing = () => {
+    steps.push('began')
+    return () => void steps.push('ended')
+  }
+  expect(await postUnderLease(first, 1, 0, { writing })).toEqual(posted(first, reset, 61))
+  expect(steps).toEqual(Array.from({ length: 3 }, () => ['began', 'written', 'ended']).flat())
 })
 
 test('renewals end with the deadline', async () => {

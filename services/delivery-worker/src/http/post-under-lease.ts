@@ -3,7 +3,6 @@ import { type Delivery, isLeaseValid, type Outcome, type Subscription, Unavailab
 import { type Deadline, runningMs as runningClockMs } from '@switchhook/runtime'
 import type { Clocks } from '../clocks.ts'
 import type { Reading } from '../endpoint/admit.ts'
-import { HANGING_MS } from '../endpoint/hanging-limit.ts'
 import type { Withheld } from '../policy/decide.ts'
 
 export interface PostTerms {
@@ -40,8 +39,8 @@ export interface Posted {
   /** As it was sent: if the lease was renewed before, its url and secret may have changed. */
   readonly delivery: Delivery
   readonly outcome: Outcome
-  /** The endpoint held it for long. What this process and Redis took is not counted. */
-  readonly isHung?: true
+  /** What the endpoint took, from name look-up to answer, without waits for Redis and stalls of this process. */
+  readonly durationMs: number
 }
 
 /**
@@ -50,6 +49,13 @@ export interface Posted {
  * @param limited the subscription, if it was read again: its limits may have changed
  */
 export type TakePermit = (wasWritten: boolean, limited?: Subscription) => Promise<number | undefined>
+
+interface AttemptOptions {
+  /** Absent: the subscription has no limits. */
+  readonly take?: TakePermit | undefined
+  /** Called when a request is written. The returned function is called once the endpoint has answered or failed. */
+  readonly writing?: () => () => void
+}
 
 export type PostUnderLease = ReturnType<typeof createPostUnderLease>
 
@@ -106,19 +112,18 @@ export function createPostUnderLease(deps: PostUnderLeaseDeps) {
    * After a write that broke, all but the first end with its outcome.
    *
    * @param trustedUntilMs the end of the lease under which the delivery was admitted
-   * @param take absent: the subscription has no limits
    */
   return async (
     due: Delivery,
     attempt: number,
     trustedUntilMs: number,
-    take?: TakePermit,
+    { take, writing }: AttemptOptions = {},
   ): Promise<Posted | Withheld> => {
     const deadline = startDeadline()
     let read: LeaseReading = { admission: { kind: 'admitted', delivery: due }, trustedUntilMs }
     /** The write that the next one repeats, and what the attempt comes to without it. */
     let broken: { readonly sent: Broken; readonly posted: Posted } | undefined
-    let longestMs = 0
+    let durationMs = 0
     /** Renewals in a row that came after the end of their lease. */
     let late = 0
 
@@ -126,7 +131,7 @@ export function createPostUnderLease(deps: PostUnderLeaseDeps) {
       kind: 'posted',
       delivery,
       outcome,
-      ...(longestMs >= HANGING_MS && { isHung: true }),
+      durationMs: Math.round(durationMs),
     })
 
     try {
@@ -147,9 +152,10 @@ export function createPostUnderLease(deps: PostUnderLeaseDeps) {
           late = 0
           if (deadline.hasPassed) return broken?.posted ?? postedOf(delivery, TIMED_OUT)
           const beganMs = runningMs()
+          const ended = writing?.()
           const terms = { trustedUntilMs: untilMs, deadline, replayOf: broken?.sent }
-          const sent = await writeWithin(delivery, attempt, terms)
-          longestMs = Math.max(longestMs, runningMs() - beganMs)
+          const sent = await writeWithin(delivery, attempt, terms).finally(ended)
+          durationMs += runningMs() - beganMs
           if (sent.kind === 'broken') {
             broken = { sent, posted: postedOf(delivery, sent.outcome) }
             continue

@@ -1,12 +1,6 @@
 import { type Delivery, newSubscriptionId, newToken, type Outcome, type Subscription } from '@switchhook/contracts'
 import { type OpenedStore, useStore } from '@switchhook/servicekit'
-import {
-  createHeldStore,
-  createHeldVisits,
-  createPermitStore,
-  type EndpointHealth,
-  type HeldStore,
-} from '@switchhook/store'
+import { createHeldStore, createPermitStore, type EndpointHealth, type HeldStore } from '@switchhook/store'
 import { aDelivery, aSubscription, eventually, silentLog } from '@switchhook/testkit'
 import { createVisitHeld } from '../held/visit-held.ts'
 import { down, HEALTHY, heldParts, ok, posted } from '../testing/delivering.ts'
@@ -153,15 +147,14 @@ async function visit(limited: Subscription, health: Partial<EndpointHealth> = {}
   const visitHeld = createVisitHeld({
     ...heldParts(),
     held,
-    visits: createHeldVisits(redis),
-    endpoint: async ({ subscriptionId }) => {
+    visits: held.visits,
+    readEndpoint: async ({ subscriptionId }) => {
       if (subscriptionId !== limited.id) return { health: HEALTHY, subscription: undefined }
       if (asked++ < failures) throw new Error('Redis is away')
       return { health: { ...HEALTHY, ...health }, subscription: limited }
     },
     publish: async (delivery) => void (delivery.subscriptionId === limited.id && passed.push(delivery)),
     postLimits,
-    noticeHeldLimit: async () => {},
     waiting: async () => ({ yielding: 0, due: 0 }),
     log: silentLog,
   })

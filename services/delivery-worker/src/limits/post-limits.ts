@@ -44,20 +44,19 @@ export function createPostLimits(deps: PostLimitsDeps) {
     const publish = (delivery: Delivery): Promise<void> =>
       needsNoPermit(delivery) ? broker.publishYielding(delivery) : broker.publishDelivery(delivery)
     let given: Parameters<PermitStore['reserve']>[1] = { most, ended }
-    for (let pass = 1; pass <= (areManyYielding ? 1 : MAX_PASSES); pass++) {
-      if (pass > 1) {
-        // Probably what follows ends without a POST, too. With few permits, it would take long one by one.
-        const following = await held.due(limited.id, { most: PUBLISHED_AT_ONCE })
-        await publishHeld({ held, publish: broker.publishYielding }, limited.id, 'held', following, needsNoPermit)
-      }
+    for (let pass = 1; ; pass++) {
       const { entries, nextInMs } = await permits.reserve(limited, given)
       const published = await publishHeld({ held, publish }, limited.id, 'leased', entries, () => true)
       const unused = published.filter(({ delivery }) => needsNoPermit(delivery)).map(({ entry }) => entry.deliveryId)
       // After a full part, more permits may be free.
       if (unused.length === 0) return nextInMs ?? (entries.length === PUBLISHED_AT_ONCE ? 0 : null)
+      const isLast = areManyYielding || pass === MAX_PASSES
+      if (isLast) return (await permits.reserve(limited, { most: 0, unused })).nextInMs ?? 0
       given = { most, unused }
+      // Probably what follows ends without a POST, too. With few permits, it would take long one by one.
+      const following = await held.due(limited.id, { most: PUBLISHED_AT_ONCE })
+      await publishHeld({ held, publish: broker.publishYielding }, limited.id, 'held', following, needsNoPermit)
     }
-    return (await permits.reserve(limited, { ...given, most: 0 })).nextInMs ?? 0
   }
 
   /** Not awaited by the delivery: a permit that cannot be ended expires, and a visit passes on what is held. */

@@ -63,7 +63,7 @@ export function createNotices(deps: NoticesDeps) {
     published(event)
   }
 
-  const concerns = async (delivery: Delivery, eventType: EventType): Promise<boolean> =>
+  const concerns = async (delivery: Pick<Delivery, 'tenant' | 'eventType'>, eventType: EventType): Promise<boolean> =>
     !isNotice(delivery.eventType) && (await isWanted(delivery.tenant, eventType))
 
   /** Never rejects. A missed notice of an outage is repeated with its next failed probe; one of a recovery is lost. */
@@ -97,7 +97,7 @@ export function createNotices(deps: NoticesDeps) {
   const noticeParkedLimit = limitNotice('webhook.parked.limit', parkedLimitNotices, (parked) => ({ parked }))
 
   /** Publishes the notice of a parked delivery, if it is parked in this run, and those of limits that were crossed. */
-  async function noticeParked(delivery: Delivery): Promise<void> {
+  async function noticeParked(delivery: Omit<Delivery, 'body'>): Promise<void> {
     await noticeParkedLimit(delivery.tenant)
     const eventType = 'webhook.delivery.parked'
     if (delivery.trial !== undefined || !(await concerns(delivery, eventType))) return
@@ -111,7 +111,7 @@ export function createNotices(deps: NoticesDeps) {
   /** Repeats the notice of a delivery that is parked. */
   async function noticeIfParked({ deliveryId }: Pick<Delivery, 'deliveryId'>): Promise<void> {
     const found = await archive.find(deliveryId)
-    if (found?.state === 'parked') await noticeParked({ ...found, body: found.body ?? Buffer.alloc(0) })
+    if (found?.state === 'parked') await noticeParked(found)
   }
 
   const afterSettled: AfterSettled = async (settled) => {

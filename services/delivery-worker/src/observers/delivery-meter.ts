@@ -22,7 +22,7 @@ export function createDeliveryMeter(metrics: Metrics) {
   const attempts = createAttemptCounters(metrics)
   const duration = metrics.histogram(
     'switchhook_attempt_duration_seconds',
-    'From the start of a POST to its outcome.',
+    'What the endpoint took of a POST, without waits for Redis and stalls of the worker.',
     SECONDS,
   )
   const [delivered, failed] = [duration.of({ result: 'delivered' }), duration.of({ result: 'failed' })]

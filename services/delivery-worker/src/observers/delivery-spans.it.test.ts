@@ -69,7 +69,7 @@ function worker(tracing: Tracing, outcome: Outcome): (delivery: Delivery) => Pro
     const attempt = anAttempt({ slot: delivery.slot, attempt: delivery.attempt + 1, ...resultOf(outcome) })
     const ended = observer.posting?.(delivery, attempt.attempt)
     await new Promise(setImmediate)
-    ended?.({ kind: 'posted', delivery, outcome })
+    ended?.({ kind: 'posted', delivery, outcome, durationMs: 0 })
     const decision: Decision =
       outcome.kind === 'delivered' ? { kind: 'acknowledged' } : { kind: 'retry', slot: 1, waitMs: 10 }
     observer.concluded?.(delivery, attempt, decision, outcome)

@@ -5,7 +5,6 @@ import {
   createDeliveryPolicyStore,
   createLiveAttemptStore,
   createStatisticsStore,
-  type Endpoint,
   type Redis,
 } from '@switchhook/store'
 import { policyOf, type WorkerConfig } from '../config.ts'
@@ -59,12 +58,7 @@ export function startObservers(
     /** Counts and logs a cool-down. @param retryAfterMs of the endpoint, if it began the cool-down */
     coolDownBegan: (subscriptionId: string, retryAfterMs: number | undefined): void => {
       meter.cooldown()
-      const cooldownMs = config.BREAKER_COOLDOWN
-      log.info('cool-down began', {
-        subscriptionId,
-        cooldownMs,
-        ...(retryAfterMs !== undefined && { pauseMs: retryAfterMs }),
-      })
+      log.info('cool-down began', { subscriptionId, cooldownMs: config.BREAKER_COOLDOWN, pauseMs: retryAfterMs })
     },
     /** Counts and logs parked deliveries that were released because of a limit. */
     parkedReleased: (released: Parameters<typeof meter.parkedReleased>[0]): void => {
@@ -73,11 +67,7 @@ export function startObservers(
     },
     /** Wraps the handling of each message in a span. */
     traced: spans.handle,
-    /** Lets the live stream know whether the tenant has listeners, which each read of an endpoint shows. */
-    endpointSeen: <Found extends { readonly isListened: boolean }>({ tenant }: Endpoint, found: Found): Found => {
-      live.setListened(tenant, found.isListened)
-      return found
-    },
+    listened: live.setListened,
     stop: async () => {
       await Promise.all(polls.map((poll) => poll.stop()))
       await Promise.all([contacts.flush(), statistics.flush(), live.flush()])

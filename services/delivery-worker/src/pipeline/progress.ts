@@ -7,7 +7,7 @@ import type { Decision, Withheld } from '../policy/decide.ts'
  * How far a due delivery is in its slot. A value is never changed: each stage returns the next one.
  *
  * ```
- * due ─look→ admitted ─attempt→ posted ─┬─decide→ decided ─secure→ secured ─settle→ settled ─notice→ noticed
+ * due ─look→ admitted ─attempt→ posted ─┬─decide→ decided ─secure→ secured ─settle→ settled ─follow→ acknowledged
  *      │             └────────→ withheld ┘                                          ↑
  *      ├──────────────────────→ withheld, as after `attempt`                         │
  *      └─ the ledger knows the slot ────────────────────────────────────────────────┘
@@ -19,29 +19,21 @@ import type { Decision, Withheld } from '../policy/decide.ts'
  *
  * | kind | if the process dies here | if the next stage runs twice |
  * | --- | --- | --- |
- * | `due` | nothing was done | a look reads, and may claim a probe; a second look gets none while the first claim lasts |
+ * | due | nothing was done | a look reads, and may claim a probe; a second look gets none while the first claim lasts |
  * | `admitted` | nothing was sent; a claimed probe lapses | a second POST with the same attempt number |
  * | `withheld` | nothing was sent; the message is looked at again | `decide` is pure |
  * | `posted` | the POST is repeated with the same attempt number | `decide` is pure |
  * | `decided` | as `posted` or `withheld` | a second retry with a token of its own: the ledger names the token that is settled first |
  * | `secured` | as `posted`; the confirmed retry is dropped when it falls due, or is made and the other one is dropped | the ledger compares and sets, and the second write finds the slot settled; a parked or held delivery is stored with it |
- * | `settled` | the ledger knows the slot: no POST, the `afterSettled` functions are called again | a notice has a derived id, an entry is listed once |
- * | `noticed` | the message is returned and ends as `settled` does | |
+ * | `settled` | the ledger knows the slot: no POST, `follow` runs again | a notice has a derived id, an entry is listed once |
  */
 export type Progress =
-  | { readonly kind: 'due'; readonly delivery: Delivery }
   | Admitted
   | { readonly kind: 'withheld'; readonly result: NotAttempted }
   | { readonly kind: 'posted'; readonly result: Attempted }
-  | { readonly kind: 'decided'; readonly result: SlotResult; readonly decision: Decision }
-  | {
-      readonly kind: 'secured'
-      readonly result: SlotResult
-      readonly decision: Decision
-      readonly settlement: Settlement
-    }
+  | (Decided & { readonly kind: 'decided' })
+  | (Decided & { readonly kind: 'secured'; readonly settlement: Settlement })
   | Settled
-  | { readonly kind: 'noticed' }
 
 /** The value of one kind, or of some. */
 export type At<Kind extends Progress['kind']> = Extract<Progress, { kind: Kind }>
@@ -56,6 +48,11 @@ interface Admitted {
   readonly trustedUntilMs: number
   /** The subscription, if the POST needs a permit. */
   readonly limited: Subscription | undefined
+}
+
+interface Decided {
+  readonly result: SlotResult
+  readonly decision: Decision
 }
 
 interface Settled {
@@ -85,12 +82,7 @@ export type Attempted = {
   readonly outcome: Outcome
   readonly attempt: Attempt
 } & (
-  | {
-      readonly via: 'post'
-      readonly before: Before
-      /** As in `Posted`. */
-      readonly isHung?: true | undefined
-    }
+  | { readonly via: 'post'; readonly before: Before }
   /** A client received the delivery and made the attempt, so there is no endpoint, and no breaker. */
   | { readonly via: 'pull'; readonly before?: undefined }
 )

@@ -1,4 +1,4 @@
-import { type Attempt, attemptsAfter, isLeaseValid, newToken } from '@switchhook/contracts'
+import { type Attempt, attemptsAfter, type Delivery, isLeaseValid, newToken } from '@switchhook/contracts'
 import type { Broker } from '@switchhook/messaging'
 import type { DeliveryStore, Settlement } from '@switchhook/store'
 import type { Clocks } from '../clocks.ts'
@@ -9,8 +9,8 @@ import type { Posted, PostUnderLease } from '../http/post-under-lease.ts'
 import type { PostLimits } from '../limits/post-limits.ts'
 import type { DeliveryObserver } from '../observers/observer.ts'
 import { resultOf } from '../policy/classify.ts'
-import { type Decision, isTransientFailure, type Withheld } from '../policy/decide.ts'
-import { type At, type SlotResult, withheld } from './progress.ts'
+import { isTransientFailure, type Withheld } from '../policy/decide.ts'
+import { type At, withheld } from './progress.ts'
 
 /** What the stages need. Each names its part. */
 export interface StageDeps extends Clocks {
@@ -27,13 +27,9 @@ export type Looked = At<'admitted' | 'withheld' | 'settled'>
 
 /**
  * Reads the ledger and, unless a recent read of the endpoint admits the delivery, the subscription with its circuit breaker, in
- * one round trip. A second one is rare: it claims the probe, reads a removed subscription, verifies the installation if none is
- * found, or reads the endpoint because a shared read does not admit the delivery.
+ * one round trip. A second one is rare (docs/architecture.md).
  */
-export async function look(
-  { deliveries, admit, breaker }: Pick<StageDeps, 'deliveries' | 'admit' | 'breaker'>,
-  { delivery: due }: At<'due'>,
-): Promise<Looked> {
+export async function look({ deliveries, admit, breaker }: StageDeps, due: Delivery): Promise<Looked> {
   const [isSettled, read] = await Promise.all([deliveries.isSettled(due), admit(due)])
   const { admission, health, rejected, trustedUntilMs, limited } = read
   if (isSettled) return { kind: 'settled', delivery: due, rejected }
@@ -54,31 +50,29 @@ export function needOf(looked: Looked): Need {
   return health.recentHangs > 0 ? 'lane-only' : 'turn'
 }
 
-export async function giveUpProbe({ breaker }: Pick<StageDeps, 'breaker'>, looked: Looked): Promise<void> {
+export async function giveUpProbe({ breaker }: StageDeps, looked: Looked): Promise<void> {
   if (looked.kind === 'admitted' && looked.before.probe !== undefined)
     await breaker.giveUpProbe(looked.delivery, looked.before.probe)
 }
 
 /** Whether a look is still valid after the wait for a turn. */
-export const isFresh = ({ nowMs, breaker }: Pick<StageDeps, 'nowMs' | 'breaker'>, looked: Looked): boolean =>
+export const isFresh = ({ nowMs, breaker }: StageDeps, looked: Looked): boolean =>
   looked.kind === 'admitted' && isLeaseValid(looked.trustedUntilMs, nowMs()) && !breaker.isFailing(looked.delivery)
 
 /** Makes one POST, unless the subscription or its limits withhold the delivery while the connection is made. */
 export async function attempt(
-  deps: Omit<StageDeps, 'deliveries' | 'admit' | 'broker'>,
+  deps: StageDeps,
   admitted: At<'admitted'>,
-  isolated: Pick<Isolated, 'posting' | 'posted'>,
+  isolated: Pick<Isolated, 'writing' | 'posted'>,
 ): Promise<At<'posted' | 'withheld'>> {
   const { delivery: due, before, trustedUntilMs, limited } = admitted
   const number = due.attempt + 1
-  const startedAtMs = deps.redisNow()
-  const beganMs = deps.nowMs()
-  isolated.posting()
+  const at = new Date(deps.redisNow()).toISOString()
   const ended = deps.observer.posting(due, number)
   let posted: Posted | Withheld | undefined
   try {
     posted = await deps.postLimits.withPermits(limited, due, before.probe !== undefined, (take) =>
-      deps.post(due, number, trustedUntilMs, take),
+      deps.post(due, number, trustedUntilMs, { take, writing: isolated.writing }),
     )
     ended(posted)
   } catch (error) {
@@ -90,43 +84,25 @@ export async function attempt(
     if (posted?.kind !== 'posted') await giveUpProbe(deps, admitted).catch(() => {})
   }
   if (posted.kind !== 'posted') return withheld(due, posted)
-  const { delivery, outcome, isHung } = posted
-  const durationMs = Math.round(deps.nowMs() - beganMs)
+  const { delivery, outcome, durationMs } = posted
   isolated.posted({ durationMs, isFailure: isTransientFailure(outcome) })
-  const made = attemptOf(posted, { number, startedAtMs, durationMs })
-  return { kind: 'posted', result: { via: 'post', delivery, outcome, attempt: made, before, isHung } }
+  const { run, slot } = delivery
+  const answer = outcome.kind === 'answered' && outcome.answer !== undefined && { answer: outcome.answer }
+  const made: Attempt = { run, slot, attempt: number, at, durationMs, ...resultOf(outcome), ...answer }
+  return { kind: 'posted', result: { via: 'post', delivery, outcome, attempt: made, before } }
 }
 
-const attemptOf = (
-  { delivery, outcome }: Posted,
-  its: Readonly<Record<'number' | 'startedAtMs' | 'durationMs', number>>,
-): Attempt => ({
-  run: delivery.run,
-  slot: delivery.slot,
-  attempt: its.number,
-  at: new Date(its.startedAtMs).toISOString(),
-  durationMs: its.durationMs,
-  ...resultOf(outcome),
-  ...(outcome.kind === 'answered' && outcome.answer !== undefined && { answer: outcome.answer }),
-})
-
 /**
- * Makes a retry safe with the broker. A parked or held delivery is stored with the ledger, so nothing else is to be secured.
- *
- * Two duplicates of a message, or one that comes back after a lost confirm, publish a retry each, with a token each. The ledger
- * names the token of the first that is settled, so all but one of these retries are dropped when they fall due.
+ * Makes a retry safe with the broker, with a token of its own (ADR 0055). A parked or held delivery is stored with the
+ * ledger, so nothing else is to be secured.
  */
-export async function secure(
-  deps: Pick<StageDeps, 'broker' | 'redisNow'>,
-  { result, decision }: At<'decided'>,
-): Promise<At<'secured'>> {
-  return { kind: 'secured', result, decision, settlement: await settlementOf(deps, result, decision) }
+export async function secure(deps: StageDeps, at: At<'decided'>): Promise<At<'secured'>> {
+  return { ...at, kind: 'secured', settlement: await settlementOf(deps, at) }
 }
 
 async function settlementOf(
-  { broker, redisNow }: Parameters<typeof secure>[0],
-  { delivery, attempt }: SlotResult,
-  decision: Decision,
+  { broker, redisNow }: StageDeps,
+  { result: { delivery, attempt }, decision }: At<'decided'>,
 ): Promise<Settlement> {
   switch (decision.kind) {
     case 'acknowledged':
@@ -157,7 +133,7 @@ async function settlementOf(
 
 /** Writes the ledger entry of the slot and the attempt, unless a duplicate was settled meanwhile. */
 export async function settle(
-  { deliveries }: Pick<StageDeps, 'deliveries'>,
+  { deliveries }: StageDeps,
   { result, decision, settlement }: At<'secured'>,
 ): Promise<At<'settled'>> {
   const { delivery, attempt, before } = result

@@ -102,12 +102,9 @@ function nextSlot(slot: number, waitsMs: readonly number[]): Decision {
 }
 
 /**
- * A cool-down uses up a slot, but not the last one. That is postponed, though not without end: one probe per cool-down ends far
- * fewer deliveries than arrive for a dead endpoint. At the limit the delivery is parked while the cool-down runs. The delivery
- * has just waited for at least a cool-down, so the present one was begun by a later failure (ADR 0066).
- *
- * While another worker makes the probe, every slot is postponed, without a limit: the probe may be answered, or that worker may
- * be unable to send it (ADR 0012). The waits become longer, so that few messages circle while no probe can be sent.
+ * A cool-down uses up a slot, but not the last one: that is postponed, until its waits are used up (ADR 0066). While
+ * another worker makes the probe, every slot is postponed, without a limit (ADR 0012). The waits become longer, so that
+ * few messages circle while no probe can be sent.
  */
 function coolDown(slot: number, postponed: number, isProbing: boolean, schedule: RetrySchedule): Decision {
   const isLast = slot >= schedule.waitsMs.length
@@ -122,10 +119,7 @@ function coolDown(slot: number, postponed: number, isProbing: boolean, schedule:
 /** Every wait that `decide` chooses for a retry or a postponement. Each has a queue. */
 export const waitsOf = ({ waitsMs, cooldownMs }: RetrySchedule): readonly number[] => [...waitsMs, cooldownMs]
 
-/**
- * The waits of a last slot: one cool-down, then the longer waits of the schedule one after the other, until all of them add
- * up to its longest wait. Many deliveries for a dead endpoint then cost the broker few messages.
- */
+/** The waits of a last slot (ADR 0066): longer and longer, so that many deliveries for a dead endpoint cost few messages. */
 export function postponementsMs({ waitsMs, cooldownMs }: RetrySchedule): readonly number[] {
   const longestMs = Math.max(0, ...waitsMs)
   const postponements = [cooldownMs]

@@ -2,7 +2,6 @@ import type { Delivery, Outcome } from '@switchhook/contracts'
 import type { EndpointHealth } from '@switchhook/store'
 import type { Reading } from '../endpoint/admit.ts'
 import { createIsolation, type Isolated, type IsolationDeps } from '../endpoint/isolation.ts'
-import type { RecordingDeps } from '../held/record-outcomes.ts'
 import type { HeldVisitsDeps } from '../held/visit-held.ts'
 import type { Posted } from '../http/post-under-lease.ts'
 import { notifyAll } from '../observers/observer.ts'
@@ -30,7 +29,12 @@ export const admitIn =
 /** Of a store that records everything. */
 export const WRITTEN = { kind: 'written' } as const
 
-export const posted = (delivery: Delivery, outcome: Outcome): Posted => ({ kind: 'posted', delivery, outcome })
+export const posted = (delivery: Delivery, outcome: Outcome, durationMs = 0): Posted => ({
+  kind: 'posted',
+  delivery,
+  outcome,
+  durationMs,
+})
 
 /** A breaker that this worker holds no probe of. */
 export const aBreaker = (change: Partial<PipelineDeps['breaker']> = {}): PipelineDeps['breaker'] => ({
@@ -42,7 +46,7 @@ export const aBreaker = (change: Partial<PipelineDeps['breaker']> = {}): Pipelin
 })
 
 /** A delivery whose POST counts nowhere. */
-export const uncounted = (): Pick<Isolated, 'posting' | 'posted'> => ({ posting: () => {}, posted: () => {} })
+export const uncounted = (): Pick<Isolated, 'writing' | 'posted'> => ({ writing: () => () => {}, posted: () => {} })
 
 /** The isolation of a worker with 16 lanes; each subscription has more turns than a test takes. */
 export const anIsolation = (change: Partial<IsolationDeps> = {}) =>
@@ -84,11 +88,10 @@ export function pipelineDeps(change: Partial<FlatDeps> = {}): PipelineDeps {
 }
 
 /** What held deliveries need of a worker that settles and parks nothing for real. */
-export const heldParts = (): RecordingDeps & Pick<HeldVisitsDeps, 'parkExcess' | 'redisNow'> => ({
+export const heldParts = (): Pick<HeldVisitsDeps, 'conclude' | 'heldLimit' | 'notices' | 'redisNow'> => ({
   conclude: createPipeline(pipelineDeps()).conclude,
-  noticeIfParked: async () => {},
-  parkExcess: async () => {},
-  listAgain: async () => {},
+  heldLimit: { parkExcess: async () => {}, listAgain: async () => {} },
+  notices: { noticeIfParked: async () => {}, noticeHeldLimit: async () => {} },
   redisNow: Date.now,
 })
 
@@ -106,6 +109,7 @@ export function oneTurn() {
     /** Takes the turn of the delivery's subscription until `free` is called. */
     take: (delivery: Delivery): void => {
       taken = isolation.enter(delivery, 'due')
+      void taken.waitForTurn('turn')
     },
     free: () => taken?.leave(),
   }

@@ -16,8 +16,7 @@ import { findSubscription, ofSubscription } from '../subscriptions/subscription-
 import type { LeaseTokens } from './lease-tokens.ts'
 import { type OutcomeItem, outcomeOf, outcomeResultsSchema, outcomesSchema } from './pull-schema.ts'
 
-interface OutcomesRouteDeps
-  extends Pick<WebhookParts, 'subscriptions' | 'broker' | 'held' | 'deliveryLog' | 'outcomes' | 'now'> {
+interface OutcomesRouteDeps extends Pick<WebhookParts, 'subscriptions' | 'broker' | 'held' | 'deliveryLog' | 'now'> {
   readonly tokens: LeaseTokens
 }
 
@@ -102,7 +101,7 @@ async function report(
   subscription: Subscription,
   items: readonly OutcomeItem[],
 ): Promise<readonly DeliveryId[]> {
-  const [{ held, broker, outcomes, now }, { id: subscriptionId, tenant }] = [deps, subscription]
+  const [{ held, broker, now }, { id: subscriptionId, tenant }] = [deps, subscription]
   const reports = items.flatMap((item): Report[] => {
     const [outcome, lease] = [outcomeOf(item), leaseOf(deps, subscription, item)]
     if (outcome === undefined || lease === undefined) return []
@@ -119,7 +118,7 @@ async function report(
   const untilMs = performance.now() + RESULTS_MS
   for (let waitMs = FIRST_WAIT_MS; performance.now() < untilMs; waitMs = Math.min(waitMs * 2, MAX_WAIT_MS)) {
     await pause(waitMs)
-    if (await outcomes.isRecorded(batchId)) return reported.map(({ deliveryId }) => deliveryId)
+    if (await held.isRecorded(batchId)) return reported.map(({ deliveryId }) => deliveryId)
   }
   throw new AppError('outcomes-unfinished')
 }
