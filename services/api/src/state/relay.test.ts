@@ -120,6 +120,30 @@ describe('the events of commits', () => {
     expect(state.said).toEqual(['published events cannot be marked; retrying'])
   })
 
+  test('stopping waits for the marks of what a pass is claiming just then', async () => {
+    const claiming = Promise.withResolvers<OutboxEntry[]>()
+    const sent: string[] = []
+    const relay = startRelay({
+      publish: async () => {},
+      log: { info: () => {}, warn: () => {} },
+      outbox: {
+        claim: () => claiming.promise,
+        sent: async (some) => {
+          await tick()
+          sent.push(...idsOf(some))
+        },
+        giveBack: async () => {},
+      },
+    })
+    await tick()
+    relay.claimed([entry('0')])
+    const stopped = relay.stop()
+    await eventually(() => expect(sent).toEqual(['0']))
+    claiming.resolve([entry('1')])
+    await stopped
+    expect(sent).toEqual(['0', '1'])
+  })
+
   test('stopping takes no more events, and finishes even without Redis', async () => {
     const { relay, state } = relayUnderTest()
     state.isRedisDown = true

@@ -35,8 +35,8 @@ export function startRelay({ outbox, publish, log }: RelayDeps): Relay & { reado
   let hasFailed = false
   let isStopping = false
   let marking: Promise<void> | undefined
-  /** Resolves once the relay stops and nothing is in progress. */
-  const idle = Promise.withResolvers<void>()
+  /** Resolves the next time that nothing is in progress. */
+  let idle = Promise.withResolvers<void>()
 
   function failed(error: unknown): void {
     if (failures === 0) log.warn('events cannot be relayed; they stay in the outbox', { error })
@@ -79,7 +79,10 @@ export function startRelay({ outbox, publish, log }: RelayDeps): Relay & { reado
       inProgress -= sent.length + back.length
     }
     marking = undefined
-    if (isStopping && inProgress === 0) idle.resolve()
+    if (inProgress > 0) return
+    idle.resolve()
+    // A pass may still claim events while the relay stops.
+    idle = Promise.withResolvers()
   }
 
   async function take(entries: readonly OutboxEntry[]): Promise<void> {
