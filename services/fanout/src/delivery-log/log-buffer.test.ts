@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { newEventId, newSubscriptionId, Unavailable } from '@switchhook/contracts'
+import { sharedWake } from '@switchhook/runtime'
 import type { LoggedEvent } from '@switchhook/store'
 import { eventually } from '@switchhook/testkit'
 import { createLogBuffer } from './log-buffer.ts'
@@ -55,6 +56,14 @@ test('a batch exceeds the batch size by its last event at most', async () => {
   await buffer.close()
   expect(written.map(({ length }) => length)).toEqual([10, 10, 5])
   expect(written.flat()).toEqual(events)
+})
+
+test('what exceeds a batch does not wait for further wake-ups', async () => {
+  const { buffer, written } = aBuffer(works)
+  for (let n = 0; n < 25; n++) buffer.add(anEvent())
+  await sharedWake()
+  await new Promise(setImmediate)
+  expect(written.map(({ length }) => length)).toEqual([10, 10])
 })
 
 test('events that fit the limit survive an outage of the store, and are written in order afterwards', async () => {

@@ -94,10 +94,13 @@ export function createLogBuffer(deps: LogBufferDeps, limits = LIMITS) {
     return taken
   }
 
-  /** Writes what has been gathered at the shared wake-up. Meanwhile further events are added; those of one write share it. */
+  /**
+   * Writes what has been gathered at the shared wake-up. Meanwhile further events are added; those of one write share it. A
+   * full batch does not wait: so the store, not the wake-ups, limits the rate.
+   */
   async function writeEvents(): Promise<void> {
     while (events.length > 0) {
-      await sharedWake()
+      if (held < limits.batch) await sharedWake()
       const batch = take(limits.batch)
       try {
         const refusals: unknown[] = []
