@@ -331,6 +331,20 @@ describe('while a part of a dependency is away', () => {
   })
 })
 
+test('a message of a channel that was lost in a pause is not retried at its end, because the broker redelivers it', async () => {
+  const back = Promise.withResolvers<void>()
+  let calls = 0
+  const consumer = create({ handle: () => (++calls === 1 ? away() : Promise.resolve()), recovered: () => back.promise })
+  const session = fakeSession()
+  await consumer.attach(session)
+  session.receive(fakeMessage())
+  await eventually(() => expect(consumer.isPaused()).toBe(true))
+  session.channel.emit('close')
+  back.resolve()
+  await eventually(() => expect(consumer.inFlight()).toBe(0))
+  expect(calls).toBe(1)
+})
+
 test('a channel that closes unexpectedly costs the connection', async () => {
   const session = fakeSession()
   const consumer = create()

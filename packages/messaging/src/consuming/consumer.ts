@@ -102,7 +102,8 @@ export function createConsumer<T>(options: ConsumeOptions<T>, deps: ConsumerDeps
     for (let waits = 0; ; waits++) {
       // Several short waits must not keep a message until the broker's consumer timeout closes the channel.
       if (waits > 0 && performance.now() - takenAt >= timing.retryForMs) return 'return'
-      if (from.isRetired() || !(gate.isOpen() || (await gate.pass()))) return 'return'
+      // The channel may be lost while the gate is closed.
+      if (!(gate.isOpen() || (await gate.pass())) || from.isRetired()) return 'return'
       try {
         await parseAndHandle(message)
         gate.noteHandled()
