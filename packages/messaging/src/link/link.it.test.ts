@@ -100,6 +100,17 @@ test('closing a link ends although the server does not answer', async () => {
   expect(link.session()).toBeUndefined()
 })
 
+test('a link that is closed while it connects sets nothing up', async () => {
+  proxy.freeze()
+  let setUps = 0
+  link = open(async () => void (setUps += 1))
+  await eventually(() => expect(proxy.accepted()).toBe(1))
+  await link.close()
+  proxy.thaw()
+  await eventually(() => expect(proxy.connections()).toBe(0))
+  expect(setUps).toBe(0)
+})
+
 test('a connection that is lost while it is given up is replaced', async () => {
   link = open(() => Promise.resolve())
   const session = await sessionOf(link)

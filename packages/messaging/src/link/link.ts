@@ -47,6 +47,7 @@ export function openLink({ url, ca, name, log, setUp, changed }: LinkOptions) {
   /** Resolves once the connection is lost. @throws Error if it cannot be set up */
   async function connectOnce(url: string): Promise<void> {
     const model = await connectTo(url, name, ca)
+    if (closing.signal.aborted) return await close(model)
     writeDirectly(rawOf(model))
     const lost = Promise.withResolvers<void>()
     let isClosed = false
