@@ -169,7 +169,10 @@ export async function openBroker(options: BrokerOptions) {
       publish(jsonMessage(Queue.receiverChecks, check, check.checkId, 'receiver.check')),
     publishOutcomes: (batch: OutcomeBatch) =>
       publish(jsonMessage(Queue.reportedOutcomes, batch, batch.batchId, 'delivery.outcomes')),
-    /** Resolves once the consumer is attached. Consuming continues across reconnections until the consumer is drained. */
+    /**
+     * Resolves once the consumer is attached, or the connection has failed: the next one attaches it. Consuming continues
+     * across reconnections until the consumer is drained.
+     */
     consume: async <T>(ofQueue: ConsumeOptions<T>): Promise<Consumer> => {
       const consumer = createConsumer(ofQueue, {
         log,
@@ -183,7 +186,6 @@ export async function openBroker(options: BrokerOptions) {
       consumers.add(consumer)
       await ready()
       const session = consuming.session()
-      // Without a connection, the next one attaches every consumer.
       if (session !== undefined) await consumer.attach(session)
       return consumer
     },
