@@ -30,7 +30,10 @@ export function startRelay({ outbox, publish, log }: RelayDeps): Relay & { reado
   const unsent: OutboxEntry[] = []
   /** Events that are neither marked nor given back. */
   let inProgress = 0
-  /** Passes in a row that failed; 1 also if an event of a commit could not be published. */
+  /**
+   * Passes in a row that failed; 1 also if an event of a commit could not be published. Of all shards together: if one takes
+   * nothing, RabbitMQ soon stops reading from the connection.
+   */
   let failures = 0
   let hasFailed = false
   let isStopping = false
