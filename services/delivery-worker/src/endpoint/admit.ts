@@ -19,7 +19,7 @@ import { RECEIVED_VISIT_MS, type Withheld } from '../policy/decide.ts'
 /** The delivery as it may be sent now, or the reason to withhold it. */
 export type Admission = { readonly kind: 'admitted'; readonly delivery: Delivery } | Withheld
 
-/** The endpoint as it was read. `trustedUntilMs`: how long a first attempt may rely on the subscription. */
+/** The endpoint as it was read. `trustedUntilMs`: how long an attempt, also a retry, may rely on it. */
 export type Reading = Awaited<ReturnType<Admit>>
 
 export type Admit = ReturnType<typeof createAdmit>

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { createPostUnderLease } from '../http/post-under-lease.ts'
 import { createPipeline } from '../pipeline/pipeline.ts'
 import { aBreaker, anIsolation, aReading, down, HEALTHY, ok, pipelineDeps, posted } from '../testing/delivering.ts'
-import { type IsolationDeps, type Need, type Source, type TurnResult } from './isolation.ts'
+import { type IsolationDeps, type Need, type Source, turnOrLane } from './isolation.ts'
 
 const slow = newSubscriptionId()
 const other = newSubscriptionId()
@@ -98,40 +98,22 @@ function aWorld(
   }
 }
 
-/** The turns of a subscription when a delivery enters. `crowded`: none is free, and another delivery has waited in vain. */
-type Turns = 'free' | 'crowded' | 'over the hanging limit'
-
-test.each<[Source, Need, Turns, TurnResult]>([
-  ['due', 'nothing', 'free', 'ready'],
-  ['due', 'nothing', 'crowded', 'ready'],
-  ['due', 'nothing', 'over the hanging limit', 'ready'],
-  ['due', 'probe', 'free', 'ready'],
-  ['due', 'probe', 'crowded', 'ready'],
-  ['due', 'probe', 'over the hanging limit', 'move'],
-  ['due', 'turn', 'free', 'ready'],
-  ['due', 'turn', 'crowded', 'move'],
-  ['due', 'turn', 'over the hanging limit', 'move'],
-  ['due', 'lane-only', 'free', 'move'],
-  ['due', 'lane-only', 'crowded', 'move'],
-  ['due', 'lane-only', 'over the hanging limit', 'move'],
-  ['lane', 'nothing', 'crowded', 'ready'],
-  ['lane', 'probe', 'crowded', 'ready'],
-  ['lane', 'turn', 'free', 'ready'],
-  ['lane', 'turn', 'crowded', 'waited'],
-  ['lane', 'turn', 'over the hanging limit', 'ready'],
-  ['lane', 'lane-only', 'free', 'ready'],
-  ['lane', 'lane-only', 'crowded', 'waited'],
-])('a delivery from %s that needs %s, with turns %s: %s', async (source, need, turns, result) => {
-  const isolation = anIsolation({
-    turns: { least: turns === 'crowded' ? 1 : 2, most: 2, beyondLeast: 0 },
-    mostHanging: turns === 'over the hanging limit' ? -1 : 1_000,
+test.each<[Source, Need, ...ReturnType<typeof turnOrLane>[]]>([
+  // A turn is free; none is; none is, and a delivery has waited in vain; the tenant is over its hanging limit.
+  ['due', 'nothing', 'no turn', 'no turn', 'no turn', 'no turn'],
+  ['due', 'probe', 'no turn', 'no turn', 'no turn', 'lane'],
+  ['due', 'turn', 'turn', 'wait', 'lane', 'lane'],
+  ['due', 'lane-only', 'lane', 'lane', 'lane', 'lane'],
+  ['lane', 'nothing', 'no turn', 'no turn', 'no turn', 'no turn'],
+  ['lane', 'probe', 'no turn', 'no turn', 'no turn', 'no turn'],
+  ['lane', 'turn', 'turn', 'wait', 'wait', 'turn'],
+  ['lane', 'lane-only', 'turn', 'wait', 'wait', 'turn'],
+])('a delivery from %s that needs %s', (source, need, ...expected) => {
+  const got = ['free', 'taken', 'crowded', 'over'].map((now) => {
+    const turns = { isFree: () => now === 'free' || now === 'over', isCrowded: now === 'crowded' }
+    return turnOrLane(deliveryTo(slow), need, source, turns, { isExceededBy: () => now === 'over' })
   })
-  const first = isolation.enter(deliveryTo(slow), 'lane')
-  await first.waitForTurn('turn')
-  if (turns === 'crowded') await isolation.enter(deliveryTo(slow), 'due').waitForTurn('turn')
-  const got = isolation.enter(deliveryTo(slow), source).waitForTurn(need)
-  first.leave()
-  expect(await got).toBe(result)
+  expect(got).toEqual(expected)
 })
 
 const idle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

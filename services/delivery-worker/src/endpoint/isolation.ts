@@ -2,7 +2,7 @@ import type { Delivery, SubscriptionId } from '@switchhook/contracts'
 import { getOrCreate } from '@switchhook/runtime'
 import { createHangingLimit, type HangingLimitDeps } from './hanging-limit.ts'
 import { Stopping } from './stopping.ts'
-import { type PostResult, SubscriptionTurns, type TurnLimits } from './subscription-turns.ts'
+import { isRetry, type PostResult, SubscriptionTurns, type TurnLimits } from './subscription-turns.ts'
 
 /** `lane`: the delivery was consumed from a lane. `due`: from another queue, alone or in a packet. */
 export type Source = 'due' | 'lane'
@@ -39,13 +39,32 @@ export type Isolated = ReturnType<Isolation['enter']>
 const TURN_PATIENCE_MS = 250
 
 /**
- * Bounds the concurrent deliveries of each subscription, so that one slow endpoint cannot occupy the worker, and the hanging
- * POSTs of each tenant (hanging-limit.ts), so that many of them cannot either.
- *
- * A delivery that finds no turn free waits a moment and then moves, once, to a lane. The deliveries of an endpoint that has let a
- * POST hang lately move there at once, even if it answers other POSTs in between, so that its circuit breaker stays closed. Such
- * a move costs one publish and one more delivery by the broker, however long the delivery waits, and delays only its own lane.
+ * Whether a delivery goes on without a turn or with one, waits for one, or moves to its lane. Six bounds together keep
+ * the promise that a slow endpoint does not delay others. Of a worker's due deliveries, it holds for longer than
+ * `patienceMs` at most `least + beyondLeast` and a probe (by default 10 + 100 of 200, at worst all 100 packets):
+ * - turns (subscription-turns.ts): `least` POSTs, and as many of `beyondLeast` as it earned while it was quick;
+ * - patience: one wait when it becomes crowded, and from then on its deliveries move at once;
+ * - `lane-only` (stages.ts): only a probe after a POST that hung lately, even if it answers others in between;
+ * - hanging limit (hanging-limit.ts): with the others of its tenant, `mostHanging` POSTs and those of the last second;
+ * - prefetch of lanes (bounds.ts): what has moved, at the cost of one publish, delays only its own lane;
+ * - start limit (start-limit.ts): a POST that hangs does not keep the members of other packets from starting.
  */
+export function turnOrLane(
+  delivery: Delivery,
+  need: Need,
+  source: Source,
+  turns: Pick<SubscriptionTurns, 'isFree' | 'isCrowded'>,
+  hanging: Pick<ReturnType<typeof createHangingLimit>, 'isExceededBy'>,
+): 'no turn' | 'turn' | 'wait' | 'lane' {
+  if (need === 'nothing') return 'no turn'
+  if (source === 'due' && (need === 'lane-only' || hanging.isExceededBy(delivery))) return 'lane'
+  if (need === 'probe') return 'no turn'
+  if (turns.isFree(isRetry(delivery))) return 'turn'
+  // After one has waited in vain, the next would, too.
+  return source === 'due' && turns.isCrowded ? 'lane' : 'wait'
+}
+
+/** Carries out `turnOrLane`. */
 export function createIsolation(deps: IsolationDeps) {
   const { turns: limits, patienceMs = TURN_PATIENCE_MS, publishToLane, movedToLane, nowMs } = deps
   /** A subscription has one entry from its first delivery that enters to the last one that leaves. */
@@ -53,12 +72,12 @@ export function createIsolation(deps: IsolationDeps) {
   const hanging = createHangingLimit(deps)
   let isStopping = false
 
-  function beyondLeast() {
+  function countFull() {
     const sizes = [...bySubscription.values()].map(({ taken }) => taken.size).filter((size) => size >= limits.least)
     return { full: sizes.length, takenBeyond: sizes.reduce((sum, size) => sum + size - limits.least, 0) }
   }
 
-  const turnsDeps = { limits, nowMs, beyondLeast }
+  const turnsDeps = { limits, nowMs, countFull }
 
   return {
     /** Takes in a delivery. It must leave in the end. */
@@ -68,11 +87,10 @@ export function createIsolation(deps: IsolationDeps) {
       return {
         /** Call it after the look. Rejects while it waits for a turn if the worker stops. */
         waitForTurn: async (need: Need): Promise<TurnResult> => {
-          if (need === 'nothing') return 'ready'
-          if (source === 'due' && (need === 'lane-only' || hanging.isExceededBy(delivery))) return 'move'
-          if (need === 'probe' || turns.take(delivery)) return 'ready'
-          // After one has waited in vain, the next would, too.
-          if (source === 'due' && (isStopping || turns.isCrowded)) return 'move'
+          const next = turnOrLane(delivery, need, source, turns, hanging)
+          if (next === 'turn') turns.take(delivery)
+          if (next !== 'wait') return next === 'lane' ? 'move' : 'ready'
+          if (isStopping && source === 'due') return 'move'
           if (isStopping) throw new Stopping()
           const isItsTurn = await turns.wait(delivery, source === 'due' ? patienceMs : undefined)
           return isItsTurn ? 'waited' : 'move'

@@ -8,7 +8,7 @@ const DUE_MEMORY_MS = 1_000
  * a turn before, and on a busy processor an attempt takes longer.
  */
 const COUNTS_MS = 400
-/** While others are due, yielding deliveries are a share of the limit, and each counts for less. */
+/** While others are due, yielding deliveries are a share of the limit, and each counts for a shorter time. */
 const YIELDING_SHARE = 0.25
 const YIELDING_COUNTS_MS = 100
 /** How often waiting deliveries check for one that no longer counts. */
@@ -95,7 +95,10 @@ export function createStartLimit(concurrency: number, { nowMs }: Pick<Clocks, 'n
       delayYielding()
       return due.start()
     },
-    /** The same for yielding deliveries: fewer of them are in progress while others are due. */
+    /**
+     * The same for yielding deliveries. While others are due, a quarter start in 100 ms, as many as the whole in 400:
+     * fewer are in progress only of those that end sooner.
+     */
     startYielding: yielding.start,
     /** Returns waiting deliveries to the broker. */
     stop: (): void => {

@@ -8,15 +8,19 @@ const QUICK: PostResult = { durationMs: 20, isFailure: false }
 /** Subscriptions of one worker, whose deliveries are first attempts. */
 function aWorld(limits: TurnLimits = LIMITS, subscriptions = 1) {
   const world = { nowMs: 1_000 }
-  function beyondLeast() {
+  function countFull() {
     const sizes = all.map(({ taken }) => taken.size).filter((size) => size >= limits.least)
     return { full: sizes.length, takenBeyond: sizes.reduce((sum, size) => sum + size - limits.least, 0) }
   }
   const all = Array.from(
     { length: subscriptions },
-    () => new SubscriptionTurns({ limits, nowMs: () => world.nowMs, beyondLeast }),
+    () => new SubscriptionTurns({ limits, nowMs: () => world.nowMs, countFull }),
   )
-  const take = (turns = all[0]): boolean => turns?.take(aDelivery()) ?? false
+  const take = (turns = all[0]): boolean => {
+    const isFree = turns?.isFree(false) ?? false
+    if (isFree) turns?.take(aDelivery())
+    return isFree
+  }
   const takeAll = (turns = all[0]): number => {
     while (take(turns));
     return turns?.taken.size ?? 0
@@ -25,7 +29,7 @@ function aWorld(limits: TurnLimits = LIMITS, subscriptions = 1) {
     turns?.earn(result)
     for (const delivery of [...(turns?.taken ?? [])].slice(0, 1)) turns?.end(delivery)
   }
-  return { world, all, take, takeAll, end, beyondLeast }
+  return { world, all, take, takeAll, end, countFull }
 }
 
 /** With the turns earned by quick answers that each find all turns taken, and all of them taken. */
@@ -95,12 +99,12 @@ test('in any order: never above the most, further turns shared equally and bound
   fc.assert(
     fc.property(limitsOf, fc.array(step, { maxLength: 300 }), (limits, steps) => {
       const { least, most } = limits
-      const { world, all, take, end, beyondLeast } = aWorld(limits, 3)
+      const { world, all, take, end, countFull } = aWorld(limits, 3)
       for (const { who, kind, durationMs, isFailure, passMs } of steps) {
         world.nowMs += passMs
-        const turns = all[who] ?? new SubscriptionTurns({ limits, nowMs: () => 0, beyondLeast })
+        const turns = all[who] ?? new SubscriptionTurns({ limits, nowMs: () => 0, countFull })
         if (kind === 'take') {
-          const { full } = beyondLeast()
+          const { full } = countFull()
           // Its share, while as many subscriptions have all their turns taken.
           if (take(turns) && turns.taken.size > least) {
             expect(turns.taken.size - least).toBeLessThanOrEqual(Math.floor(limits.beyondLeast / full))
@@ -110,7 +114,7 @@ test('in any order: never above the most, further turns shared equally and bound
           if ((isFailure || durationMs >= QUICK_MS) && turns.taken.size >= least) expect(take(turns)).toBe(false)
         }
         expect(turns.taken.size).toBeLessThanOrEqual(Math.max(least, most))
-        expect(beyondLeast().takenBeyond).toBeLessThanOrEqual(limits.beyondLeast)
+        expect(countFull().takenBeyond).toBeLessThanOrEqual(limits.beyondLeast)
       }
     }),
     { numRuns: 300 },

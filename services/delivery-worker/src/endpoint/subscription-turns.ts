@@ -27,13 +27,13 @@ interface SubscriptionTurnsDeps {
   readonly limits: TurnLimits
   readonly nowMs: () => number
   /** The subscriptions that have taken `least` turns or more: how many they are, and what they have taken beyond. */
-  readonly beyondLeast: () => { readonly full: number; readonly takenBeyond: number }
+  readonly countFull: () => { readonly full: number; readonly takenBeyond: number }
 }
 
 /** The share of the turns that only first attempts may take, so that retries never starve them. */
 const RESERVED_SHARE = 0.2
 
-const isRetry = ({ attempt }: Delivery): boolean => attempt > 0
+export const isRetry = ({ attempt }: Delivery): boolean => attempt > 0
 
 /** The turns of one subscription, and the deliveries that wait for one. */
 export class SubscriptionTurns {
@@ -53,12 +53,17 @@ export class SubscriptionTurns {
     this.#deps = deps
   }
 
-  /** False: no turn is free. */
-  take(delivery: Delivery): boolean {
-    if (!this.#isFree(isRetry(delivery))) return false
+  isFree(forRetry: boolean): boolean {
+    const turns = this.#turnsNow()
+    if (this.taken.size >= turns) return false
+    const forRetries = Math.max(1, Math.floor(turns * (1 - RESERVED_SHARE)))
+    return !forRetry || [...this.taken].filter(isRetry).length < forRetries
+  }
+
+  /** Takes a turn that is free. */
+  take(delivery: Delivery): void {
     if (this.#waiting.length === 0) this.isCrowded = false
     this.taken.add(delivery)
-    return true
   }
 
   /** Resolves to whether the delivery has a turn; false after `patienceMs`. Rejects when the worker stops. */
@@ -79,8 +84,8 @@ export class SubscriptionTurns {
   end(delivery: Delivery): void {
     if (!this.taken.delete(delivery)) return
     // More than one may go: the answer of this delivery may have added a turn.
-    while (this.#waiting.length > 0 && this.#isFree(false)) {
-      const mayRetry = this.#isFree(true)
+    while (this.#waiting.length > 0 && this.isFree(false)) {
+      const mayRetry = this.isFree(true)
       const at = this.#waiting.findIndex((waiter) => mayRetry || !isRetry(waiter.delivery))
       const [next] = at < 0 ? [] : this.#waiting.splice(at, 1)
       if (next === undefined) return
@@ -111,13 +116,6 @@ export class SubscriptionTurns {
     return nowMs() - this.#quickAtMs < QUICK_MS ? this.#earned : limits.least
   }
 
-  #isFree(forRetry: boolean): boolean {
-    const turns = this.#turnsNow()
-    if (this.taken.size >= turns) return false
-    const forRetries = Math.max(1, Math.floor(turns * (1 - RESERVED_SHARE)))
-    return !forRetry || [...this.taken].filter(isRetry).length < forRetries
-  }
-
   /**
    * Subscriptions that have taken `least` turns or more share the further ones equally, so one cannot keep them from the
    * others, and together they never exceed `beyondLeast`.
@@ -125,7 +123,7 @@ export class SubscriptionTurns {
   #turnsNow(): number {
     const { least, beyondLeast } = this.#deps.limits
     if (this.taken.size < least) return least
-    const { full, takenBeyond } = this.#deps.beyondLeast()
+    const { full, takenBeyond } = this.#deps.countFull()
     return takenBeyond >= beyondLeast ? least : Math.min(this.#turns(), least + Math.floor(beyondLeast / full))
   }
 }

@@ -17,8 +17,8 @@ export interface MessageInFlight {
 }
 
 /**
- * More than a worker has in flight unless its concurrency is raised above 2,800. Beyond it the oldest results are forgotten;
- * each costs a duplicate POST.
+ * More than a worker has in flight unless its concurrency is raised above 2,765, with the default 16 lanes of 40. Beyond
+ * it the oldest results are forgotten; each costs a duplicate POST.
  */
 const MAX_KEPT = 20_000
 

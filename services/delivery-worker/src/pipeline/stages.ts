@@ -50,7 +50,7 @@ export function needOf(looked: Looked): Need {
   return health.recentHangs > 0 ? 'lane-only' : 'turn'
 }
 
-export async function giveUpProbe({ breaker }: StageDeps, looked: Looked): Promise<void> {
+export async function giveUpProbe({ breaker }: Pick<StageDeps, 'breaker'>, looked: Looked): Promise<void> {
   if (looked.kind === 'admitted' && looked.before.probe !== undefined)
     await breaker.giveUpProbe(looked.delivery, looked.before.probe)
 }
@@ -61,18 +61,18 @@ export const isFresh = ({ nowMs, breaker }: StageDeps, looked: Looked): boolean 
 
 /** Makes one POST, unless the subscription or its limits withhold the delivery while the connection is made. */
 export async function attempt(
-  deps: StageDeps,
+  { redisNow, observer, postLimits, post, breaker }: StageDeps,
   admitted: At<'admitted'>,
   isolated: Pick<Isolated, 'writing' | 'posted'>,
 ): Promise<At<'posted' | 'withheld'>> {
   const { delivery: due, before, trustedUntilMs, limited } = admitted
   const number = due.attempt + 1
-  const at = new Date(deps.redisNow()).toISOString()
-  const ended = deps.observer.posting(due, number)
+  const at = new Date(redisNow()).toISOString()
+  const ended = observer.posting(due, number)
   let posted: Posted | Withheld | undefined
   try {
-    posted = await deps.postLimits.withPermits(limited, due, before.probe !== undefined, (take) =>
-      deps.post(due, number, trustedUntilMs, { take, writing: isolated.writing }),
+    posted = await postLimits.withPermits(limited, due, before.probe !== undefined, (take) =>
+      post(due, number, trustedUntilMs, { take, writing: isolated.writing }),
     )
     ended(posted)
   } catch (error) {
@@ -81,7 +81,7 @@ export async function attempt(
   } finally {
     // Without a permit, one is often not sent. A claim that cannot be given up lapses; until then, all deliveries of the
     // endpoint are postponed.
-    if (posted?.kind !== 'posted') await giveUpProbe(deps, admitted).catch(() => {})
+    if (posted?.kind !== 'posted') await giveUpProbe({ breaker }, admitted).catch(() => {})
   }
   if (posted.kind !== 'posted') return withheld(due, posted)
   const { delivery, outcome, durationMs } = posted
@@ -92,16 +92,18 @@ export async function attempt(
   return { kind: 'posted', result: { via: 'post', delivery, outcome, attempt: made, before } }
 }
 
+type SecureDeps = Pick<StageDeps, 'broker' | 'redisNow'>
+
 /**
  * Makes a retry safe with the broker, with a token of its own (ADR 0055). A parked or held delivery is stored with the
  * ledger, so nothing else is to be secured.
  */
-export async function secure(deps: StageDeps, at: At<'decided'>): Promise<At<'secured'>> {
+export async function secure(deps: SecureDeps, at: At<'decided'>): Promise<At<'secured'>> {
   return { ...at, kind: 'secured', settlement: await settlementOf(deps, at) }
 }
 
 async function settlementOf(
-  { broker, redisNow }: StageDeps,
+  { broker, redisNow }: SecureDeps,
   { result: { delivery, attempt }, decision }: At<'decided'>,
 ): Promise<Settlement> {
   switch (decision.kind) {
