@@ -53,6 +53,7 @@ export function openConnections(options: ConnectionOptions) {
   subscribe(SEND_HEADERS, onSendHeaders)
   /** The connections that are being made. */
   const connecting = new Set<Connecting & { readonly origin: string }>()
+  const ofOpen = new WeakSet<Error>()
   const dial = createDial(options)
   const secure = buildConnector({ timeout: timeoutMs, allowH2: false })
 
@@ -78,6 +79,7 @@ export function openConnections(options: ConnectionOptions) {
       if (error !== null) return callback(error, null)
       uses.set(socket, observe(socket))
       socket.on('error', (broken) => {
+        ofOpen.add(broken)
         if (isStray(broken)) strays.set(origin, true)
       })
       opening = socket
@@ -107,6 +109,8 @@ export function openConnections(options: ConnectionOptions) {
     whenWritten: (tell: (use: Use) => void): void => void (tellUse = tell),
     /** The endpoints that have lately sent something on a kept connection that was no answer. */
     strays,
+    /** Whether a connection that was open has failed with it. Undici also fails the request with it that was to be written next. */
+    isOfOpenConnection: (error: Error): boolean => ofOpen.has(error),
     /** Why a request to this origin has no connection yet: the state of the oldest that is being made. Undefined: none is. */
     whyNotConnected: (origin: string): string | undefined =>
       [...connecting].find((one) => one.origin === origin)?.state(),

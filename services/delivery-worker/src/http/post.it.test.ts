@@ -417,6 +417,35 @@ test('an attempt does not fail because the endpoint closes a connection on reuse
   server.close()
 })
 
+test('an attempt does not fail, and none is acknowledged that was not sent, because the endpoint resets kept connections', async () => {
+  const seen = new Set<string>()
+  const { url, server } = await startRawServer((socket) => {
+    let text = ''
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1')
+      for (;;) {
+        const end = text.indexOf('\r\n\r\n') + 4
+        const [, length = '0'] = /content-length: (\d+)/i.exec(text) ?? []
+        if (end < 4 || text.length < end + Number(length)) return
+        const [, id = ''] = /x-svc-delivery: (\S+)/i.exec(text) ?? []
+        seen.add(id)
+        text = text.slice(end + Number(length))
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+        // Between two requests, and while the next one is about to be written.
+        if (seen.size % 4 === 0) setTimeout(() => socket.resetAndDestroy(), (seen.size / 4) % 3)
+      }
+    })
+  })
+  const outcomes: Outcome[] = []
+  const postAll = async (): Promise<void> => {
+    for (let n = 0; n < 200; n++) outcomes.push(await client.post(deliveryTo(url), 1))
+  }
+  await Promise.all(Array.from({ length: 6 }, postAll))
+  expect(outcomes.filter(({ kind }) => kind !== 'delivered')).toEqual([])
+  expect(seen.size).toBe(outcomes.length)
+  server.close()
+})
+
 describe('a request is not repeated', () => {
   const countRequests = async (
     answer: (socket: Socket, onConnection: number) => void,
