@@ -63,7 +63,7 @@ test('while another packet is in flight, items gather in one packet, unless it i
   const { packer } = recordingPacker({
     gatherMs: 0,
     maxMembers: 3,
-    whileInFlight: { packets: 1, ms: 60_000 },
+    whileInFlight: { packets: 1, ms: 3_000 },
     publish: async (items) => {
       sizes.push(items.length)
       await new Promise<void>((resolve) => confirms.push(resolve))

@@ -60,7 +60,8 @@ export function createPacker<Item>({ maxMembers, maxBytes, gatherMs, whileInFlig
 
   async function follow(published: OpenPacket<Item>['published'], target: number): Promise<void> {
     inFlight.set(target, inFlightTo(target) + 1)
-    await published.then((stored) => Promise.allSettled(stored))
+    // Whoever added an item gets the error.
+    await Promise.allSettled(await published.catch(() => []))
     inFlight.set(target, inFlightTo(target) - 1)
     closeDue(target)
   }

@@ -88,8 +88,8 @@ test('invented key ids cannot flood the provider', async () => {
   await Promise.all(Array.from({ length: 100 }, (_, i) => cache.keysFor(`made-up-${i}`)))
   expect(idp.questions).toHaveLength(3)
   const [, first = 0, second = 0] = idp.questions
-  // Node's timers may fire a millisecond early.
-  expect(second - first).toBeGreaterThanOrEqual(99)
+  // Node counts whole milliseconds, so a timer may fire almost two early.
+  expect(second - first).toBeGreaterThanOrEqual(98)
 })
 
 test('a key that is published after a look for an invented one is waited for', async () => {
