@@ -13,8 +13,9 @@ const malformed = expect.objectContaining({ code: 'HPE_MALFORMED' })
 /** Of a kept connection on which nothing has arrived since the request. */
 const use: Use = { isReused: true, isUnanswered: true, status: 0, alert: undefined }
 
-test.each<[string, Error, Use | undefined, ReturnType<typeof classifyBroken>]>([
+test.each<[string, Error, Parameters<typeof classifyBroken>[1], ReturnType<typeof classifyBroken>]>([
   ['a connection that was never open', refused, undefined, { sent: refused }],
+  ['a kept connection that breaks before the request', reset, 'unwritten', { sent: reset, repeat: 'closed' }],
   ['a kept connection that closes without an answer', reset, use, { sent: reset, repeat: 'closed' }],
   ['a kept connection that ends without an answer', ended, use, { sent: ended, repeat: 'closed' }],
   ['a kept connection that closes within a head', reset, { ...use, isUnanswered: false }, { sent: reset }],

@@ -5,7 +5,8 @@ import type { Use } from './connections.ts'
 /**
  * The result of a request whose connection broke before a whole head arrived. With a `repeat`, the connection had been kept
  * open, and the request may be sent once more on a fresh one; `sent` is then a network error:
- * - `closed`: the server closed the connection before it answered, probably because it was idle.
+ * - `closed`: the server closed the connection before it answered, probably because it was idle, or before undici wrote the
+ *   request to it.
  * - `stray`: what arrived is not an answer to this request.
  */
 type Failed =
@@ -14,8 +15,9 @@ type Failed =
 
 const HEAD_IS_CUT = 'the connection ended before the head of the answer did'
 
-/** @param use of the connection. Undefined: it was never open */
-export function classifyBroken(error: Error, use: Use | undefined): Failed {
+/** @param use of the connection. `unwritten`: it was open and broke before the request. Undefined: it was never open */
+export function classifyBroken(error: Error, use: Use | 'unwritten' | undefined): Failed {
+  if (use === 'unwritten') return { sent: error, repeat: 'closed' }
   if (error instanceof StrayAnswer) return { sent: malformed(error), repeat: 'stray' }
   const isReused = use?.isReused === true
   const isOdd = isProtocolError(error) || (isAssertion(error) && use?.isUnanswered === false)

@@ -53,6 +53,7 @@ export function openConnections(options: ConnectionOptions) {
   subscribe(SEND_HEADERS, onSendHeaders)
   /** The connections that are being made. */
   const connecting = new Set<Connecting & { readonly origin: string }>()
+  /** With which connections have failed after they were open. */
   const ofOpen = new WeakSet<Error>()
   const dial = createDial(options)
   const secure = buildConnector({ timeout: timeoutMs, allowH2: false })
@@ -109,8 +110,8 @@ export function openConnections(options: ConnectionOptions) {
     whenWritten: (tell: (use: Use) => void): void => void (tellUse = tell),
     /** The endpoints that have lately sent something on a kept connection that was no answer. */
     strays,
-    /** Whether a connection that was open has failed with it. Undici also fails the request with it that was to be written next. */
-    isOfOpenConnection: (error: Error): boolean => ofOpen.has(error),
+    /** For a request that was never written: whether an open connection has failed with its error, on which it was the next. */
+    unwrittenWith: (error: Error): 'unwritten' | undefined => (ofOpen.has(error) ? 'unwritten' : undefined),
     /** Why a request to this origin has no connection yet: the state of the oldest that is being made. Undefined: none is. */
     whyNotConnected: (origin: string): string | undefined =>
       [...connecting].find((one) => one.origin === origin)?.state(),

@@ -23,8 +23,8 @@ export interface PostTerms {
 export type Unfinished = Broken | { readonly kind: 'lease-expired' }
 
 /**
- * The request was written to a kept connection, which the server closed just then, or on which something arrived that is no
- * answer to it. It may be sent once more: the delivery id is its idempotency key.
+ * The server closed a kept connection just when the request was written to it, or was about to be; or something arrived on it
+ * that is no answer. The request may be sent once more: the delivery id is its idempotency key.
  */
 export interface Broken {
   readonly kind: 'broken'
@@ -65,7 +65,7 @@ export interface PostUnderLeaseDeps extends Pick<Clocks, 'nowMs'> {
   readonly renew: Renew
   /** Before the next renewal, if one came after the end of its lease. */
   readonly wait?: (ms: number) => Promise<void>
-  /** A clock that a stall of this process does not move on. */
+  /** A clock that a stall of this process hardly moves on. */
   readonly runningMs?: () => number
 }
 

@@ -142,10 +142,7 @@ function send(
       // An error after the status line does not change the outcome.
       if (exchange.kind !== 'connecting' && exchange.kind !== 'waiting') return endBody(false)
       if (error === LEASE_ENDED) return end(LEASE_EXPIRED)
-      // A kept connection broke while undici was about to write this request to it.
-      if (exchange.kind === 'connecting' && replayOf === undefined && connections.isOfOpenConnection(error))
-        return end({ kind: 'broken', outcome: classifyError(error) })
-      const failed = classifyBroken(error, use)
+      const failed = classifyBroken(error, use ?? connections.unwrittenWith(error))
       if (failed.repeat === 'stray') connections.strays.set(origin, true)
       if (failed.repeat === undefined || replayOf !== undefined) return end(failed.sent)
       const detail = `repeated on a new connection; a kept one had no answer to this request: ${error.message}`

@@ -1,3 +1,4 @@
+import { chunksOf } from '@switchhook/store'
 import { type Bench, COOLDOWN_MS, closing, DEADLINE_MS } from '../bench.ts'
 import { latenciesOf, observeArrivals } from '../load/arrivals.ts'
 import { subscribe } from '../load/client.ts'
@@ -57,9 +58,5 @@ export async function measureSweep(bench: Bench) {
 }
 
 function medianOfParts(arrivals: readonly Arrival[]): Spread {
-  const latencies = latenciesOf(arrivals)
-  const parts = Array.from({ length: Math.ceil(latencies.length / POSTS_PER_PART) }, (_, n) =>
-    spreadOf(latencies.slice(n * POSTS_PER_PART, (n + 1) * POSTS_PER_PART)),
-  )
-  return medianSpread(parts)
+  return medianSpread([...chunksOf(latenciesOf(arrivals), POSTS_PER_PART)].map(spreadOf))
 }
