@@ -49,6 +49,7 @@ describe('addresses that are refused', () => {
     ['translated (NAT64), local use with 64 bits', '64:ff9b:1:0:a:0:100:0'],
     ['translated (NAT64), local use, nothing', '64:ff9b:1::'],
     ['discard-only', '100::1'],
+    ['dummy prefix', '100:0:0:1::1'],
     ['Teredo', '2001:0:4136:e378:8000:63bf:3fff:fdd2'],
     ['benchmarks, v6', '2001:2::1'],
     ['ORCHID', '2001:20::1'],

@@ -14,6 +14,7 @@ const isAlsoSpecial = createNetworkMatcher([
   '192.0.0.0/24', // IETF protocol assignments
   '192.88.99.0/24', // 6to4 relay anycast, deprecated
   '100::/64', // discard-only
+  '100:0:0:1::/64', // dummy prefix, RFC 9780
   '2001::/23', // IETF protocol assignments, Teredo and ORCHID among them
   '2002::/16', // 6to4: embeds a v4 address
   '3fff::/20', // documentation

@@ -10,10 +10,10 @@ const PACKETS_SHARE = 0.5
 /** The prefetch of a lane, in `SUBSCRIPTION_CONCURRENCY`s. Deliveries that need no turn pass quickly, so it is more than one. */
 const LANE_DEPTH = 4
 /**
- * The share of a worker's deliveries that quick endpoints may take beyond their `SUBSCRIPTION_CONCURRENCY`. If they stop
- * answering, the rest is left to all others until the deadline.
+ * The share of a worker's packets that quick endpoints may hold beyond their `SUBSCRIPTION_CONCURRENCY`. If they stop answering,
+ * the rest is left to all others until the deadline: each POST may be in a packet of its own.
  */
-const QUICK_SHARE = 0.5
+const QUICK_SHARE = 0.75
 /** The share of a worker's deliveries that may hang of one tenant: a quarter of the packets that a worker receives. */
 const HANGING_SHARE = 0.125
 
@@ -35,7 +35,7 @@ export function boundsOf(config: WorkerConfig, shards: number) {
       lane,
     },
     starting: all,
-    turns: { least, most, beyondLeast: Math.floor(all * QUICK_SHARE) },
+    turns: { least, most, beyondLeast: Math.floor(all * PACKETS_SHARE * QUICK_SHARE) },
     mostHanging: Math.floor(all * HANGING_SHARE),
     /** POSTs in progress: of due deliveries alone, of packets, of those that give way, and of lanes. */
     posts: (1 + 2 * MAX_IN_PROGRESS) * all + LANES * lane,

@@ -58,7 +58,7 @@ export const workerFields = {
   ),
   SUBSCRIPTION_CONCURRENCY_QUICK: described(
     'What this limit can grow to while the endpoint answers within 250 ms. Up to `SUBSCRIPTION_CONCURRENCY`: it does not grow.',
-    integer({ min: 1, max: 1_000 }, 100),
+    integer({ min: 1, max: 1_000 }, 80),
   ),
   DELIVERY_RETENTION: sharedFields.DELIVERY_RETENTION,
   PARKED_RETENTION: described(

@@ -97,6 +97,25 @@ describe('members that hang', () => {
   })
 })
 
+test('an endpoint that was quick and begins to hang leaves packets to the others', async () => {
+  const QUICK_ANSWERS = 60
+  const PACKETS = 20
+  // The worker receives eight packets; the endpoint has earned all turns that there are.
+  await surroundings.startWorker({
+    ...SETTINGS,
+    DELIVERY_TIMEOUT: '60s',
+    SHUTDOWN_GRACE: '70s',
+    DELIVERY_CONCURRENCY: '16',
+    SUBSCRIPTION_CONCURRENCY: '1',
+  })
+  surroundings.receiver.answer('/slow', (_, index) => (index < QUICK_ANSWERS ? { delayMs: 100 } : { instead: 'hang' }))
+  await Promise.all(deliveriesTo(slow, QUICK_ANSWERS).map((delivery) => broker.publishDelivery(delivery)))
+  await surroundings.receiver.waitFor(QUICK_ANSWERS, '/slow')
+  const others = deliveriesTo(quick, PACKETS)
+  await Promise.all(others.map((other) => broker.publishPacket([...deliveriesTo(slow, 1), other], 0)))
+  await surroundings.receiver.waitFor(PACKETS, '/quick', { timeoutMs: 20_000 })
+})
+
 test('a member that no worker can parse goes to quarantine alone; the others are delivered', async () => {
   await surroundings.startWorker(SETTINGS)
   const [first, broken, last] = deliveriesTo(quick, 3) as [Delivery, Delivery, Delivery]

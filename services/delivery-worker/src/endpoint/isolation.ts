@@ -41,7 +41,7 @@ const TURN_PATIENCE_MS = 250
 /**
  * Whether a delivery goes on without a turn or with one, waits for one, or moves to its lane. Six bounds together keep
  * the promise that a slow endpoint does not delay others. Of a worker's due deliveries, it holds for longer than
- * `patienceMs` at most `least + beyondLeast` and a probe (by default 10 + 100 of 200, at worst all 100 packets):
+ * `patienceMs` at most `least + beyondLeast` and a probe (by default 10 + 75 of 200, at worst each in one of the 100 packets):
  * - turns (subscription-turns.ts): `least` POSTs, and as many of `beyondLeast` as it earned while it was quick;
  * - patience: one wait when it becomes crowded, and from then on its deliveries move at once;
  * - `lane-only` (stages.ts): only a probe after a POST that hung lately, even if it answers others in between;

@@ -252,7 +252,7 @@ test('the policy is what the workers reported', async () => {
     retryWaitsMs: [10_000, 60_000],
     breaker: { failures: 5, cooldownMs: 30_000 },
     retention: { deliveryMs: HOUR_MS, parkedMs: 30 * 24 * HOUR_MS },
-    limits: { parkedPerSubscription: 1, parkedPerTenant: 2, attemptsAtOnce: 10, quickAttemptsAtOnce: 100 },
+    limits: { parkedPerSubscription: 1, parkedPerTenant: 2, attemptsAtOnce: 10, quickAttemptsAtOnce: 80 },
   })
   expect((await get('/policy')).body).toMatchObject({
     deliveryTimeoutMs: 10_000,

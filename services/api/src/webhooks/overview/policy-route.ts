@@ -36,7 +36,7 @@ const policySchema = completeComponent('DeliveryPolicy', 'How this installation 
     parkedPerSubscription: count('Parked deliveries of one subscription that keep their body.', 100_000),
     parkedPerTenant: count('Parked deliveries of the tenant that keep their body.', 150_000),
     attemptsAtOnce: count('Attempts that one worker makes at one subscription concurrently.', 10),
-    quickAttemptsAtOnce: count('Likewise while the endpoint answers within 250 ms.', 100),
+    quickAttemptsAtOnce: count('Likewise while the endpoint answers within 250 ms.', 80),
     recoveryPerSecond: count('Deliveries per second that a recovery sends at most.', 50),
   }),
   egressAddresses: list(
