@@ -48,7 +48,7 @@ export const receiveDeliveries: RouteOf<ReceiveRouteDeps, ValueOf<typeof receive
     const find = () => findSubscription(deps.subscriptions, caller, id, { bePull: true })
     let subscription = await find()
     const { id: subscriptionId, tenant } = subscription
-    const place = deps.waiting.enter(subscriptionId, limitedClientOf(caller))
+    const place = deps.waiting.enter(subscriptionId, limitedClientOf(caller), tenant)
     try {
       await deps.pullers.note(subscriptionId, caller.clientId, deps.redisNow())
       for (;;) {

@@ -24,7 +24,7 @@ test('one look serves all requests, and wakes one request of a subscription that
   const woken: string[] = []
   const waits = [one, one, two].map((id, i) =>
     waiting
-      .enter(id, undefined)
+      .enter(id, undefined, 'acme')
       .wait(later(), isOpen)
       .then((found) => woken.push(`${i} ${found}`)),
   )
@@ -39,24 +39,31 @@ test('one look serves all requests, and wakes one request of a subscription that
   await Promise.all(waits)
   expect(woken).toEqual(['0 true', '1 false', '2 false'])
   // Nothing waits in a process that ends.
-  expect(await waiting.enter(two, undefined).wait(later(), isOpen)).toBe(false)
+  expect(await waiting.enter(two, undefined, 'acme').wait(later(), isOpen)).toBe(false)
 })
 
 test('a wait ends at its time, and when the client is gone, without a delivery', async () => {
   due.add(one)
-  expect(await waiting.enter(one, undefined).wait(performance.now(), isOpen)).toBe(false)
-  expect(await waiting.enter(one, undefined).wait(later(), () => true)).toBe(false)
+  expect(await waiting.enter(one, undefined, 'acme').wait(performance.now(), isOpen)).toBe(false)
+  expect(await waiting.enter(one, undefined, 'acme').wait(later(), () => true)).toBe(false)
 })
 
 test('four requests of a subscription and 200 of a client can wait; leaving frees a place, once', () => {
-  const places = [1, 2, 3, 4].map(() => waiting.enter(one, 'a'))
-  expect(() => waiting.enter(one, 'b')).toThrow('At most 4 requests of this subscription')
+  const places = [1, 2, 3, 4].map(() => waiting.enter(one, 'a', 'acme'))
+  expect(() => waiting.enter(one, 'b', 'acme')).toThrow('At most 4 requests of this subscription')
   places[0]?.leave()
   places[0]?.leave()
-  waiting.enter(one, 'b')
-  expect(() => waiting.enter(one, 'b')).toThrow('At most 4')
-  for (let n = 3; n < 200; n++) waiting.enter(newSubscriptionId(), 'a')
-  expect(() => waiting.enter(two, 'a')).toThrow('At most 200 requests of this client')
-  waiting.enter(two, undefined)
+  waiting.enter(one, 'b', 'acme')
+  expect(() => waiting.enter(one, 'b', 'acme')).toThrow('At most 4')
+  for (let n = 3; n < 200; n++) waiting.enter(newSubscriptionId(), 'a', 'acme')
+  expect(() => waiting.enter(two, 'a', 'acme')).toThrow('At most 200 requests of this client')
+  waiting.enter(two, undefined, 'acme')
   expect(waiting.count()).toBe(4 + 197 + 1)
+})
+
+test('1,000 requests of the clients that a tenant invents can wait together; those of another tenant can, too', () => {
+  for (let n = 0; n < 1_000; n++) waiting.enter(newSubscriptionId(), `invented ${n % 10}`, 'acme')
+  expect(() => waiting.enter(one, 'another', 'acme')).toThrow('At most 1000 requests of this tenant')
+  waiting.enter(one, 'crm', 'globex')
+  waiting.enter(one, undefined, 'acme')
 })

@@ -1,11 +1,10 @@
-import type { SubscriptionId } from '@switchhook/contracts'
+import type { SubscriptionId, Tenant } from '@switchhook/contracts'
 import { type Logger, type Poll, startPoll } from '@switchhook/runtime'
 import type { HeldStore } from '@switchhook/store'
 import { type HeaderedError, retryAfter } from '../../http/headered-error.ts'
 
-/** Requests of one subscription, and of one client, that wait in this process. */
-const MAX_PER_SUBSCRIPTION = 4
-const MAX_PER_CLIENT = 200
+/** Requests that wait in this process, each with its connection. A tenant can invent clients. */
+const MOST = { subscription: 4, client: 200, tenant: 1_000 }
 const POLL_EVERY_MS = 250
 const RETRY_AFTER_SECONDS = 2
 
@@ -21,8 +20,11 @@ export type Waiting = ReturnType<typeof createWaiting>
 /** The requests of this process that wait for deliveries. One pipeline, with a command per subscription, serves all. */
 export function createWaiting(held: Pick<HeldStore, 'areDue'>, log: Pick<Logger, 'warn'>) {
   const waiters = new Set<Waiter>()
-  const bySubscription = new Map<string, number>()
-  const byClient = new Map<string, number>()
+  const counts = {
+    subscription: new Map<string, number>(),
+    client: new Map<string, number>(),
+    tenant: new Map<string, number>(),
+  }
   let poll: Poll | undefined
   let isClosing = false
 
@@ -51,11 +53,12 @@ export function createWaiting(held: Pick<HeldStore, 'areDue'>, log: Pick<Logger,
      * @param client a name that no other client has; undefined: only the limit of the subscription applies
      * @throws HeaderedError `too-many-receivers`
      */
-    enter(id: SubscriptionId, client: string | undefined) {
-      const [ofSubscription, ofClient] = [bySubscription.get(id) ?? 0, byClient.get(client ?? '') ?? 0]
-      if (ofSubscription >= MAX_PER_SUBSCRIPTION) throw tooMany(`${MAX_PER_SUBSCRIPTION} requests of this subscription`)
-      if (client !== undefined && ofClient >= MAX_PER_CLIENT) throw tooMany(`${MAX_PER_CLIENT} requests of this client`)
-      const leaves = [count(bySubscription, id), ...(client === undefined ? [] : [count(byClient, client)])]
+    enter(id: SubscriptionId, client: string | undefined, tenant: Tenant) {
+      const owners = { subscription: id, ...(client !== undefined && { client, tenant: JSON.stringify(tenant) }) }
+      const places = Object.entries(owners) as [keyof typeof MOST, string][]
+      const full = places.find(([owner, name]) => (counts[owner].get(name) ?? 0) >= MOST[owner])
+      if (full !== undefined) throw tooMany(`${MOST[full[0]]} requests of this ${full[0]}`)
+      const leaves = places.map(([owner, name]) => count(counts[owner], name))
       return {
         /** Resolves to whether a delivery may be due; false at the end of the wait, and once the client is gone. */
         wait: (untilMs: number, isClosed: () => boolean): Promise<boolean> =>
@@ -71,7 +74,7 @@ export function createWaiting(held: Pick<HeldStore, 'areDue'>, log: Pick<Logger,
       }
     },
     /** The number of places that are taken. */
-    count: () => [...bySubscription.values()].reduce((sum, each) => sum + each, 0),
+    count: () => [...counts.subscription.values()].reduce((sum, each) => sum + each, 0),
     /** Ends all waits. */
     async close(): Promise<void> {
       isClosing = true
