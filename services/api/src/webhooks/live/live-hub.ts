@@ -45,8 +45,9 @@ export function createLiveHub({ journal, attempts, config, log }: LiveHubDeps) {
   const channels = new Map<Tenant, Channel>()
   /** The places that are taken, including those of listeners that have not started. */
   const seats = new Set<{ readonly channel: Channel; readonly client: string | undefined }>()
-  /** The listeners of one client read the journal in turns, however many of them catch up. */
-  const historyReads = createKeyedQueue()
+  /** Listeners read the journal in turns: those of one client, then the clients of one tenant, which can invent them. */
+  const ofClients = createKeyedQueue()
+  const ofTenants = createKeyedQueue()
   let isClosing = false
   let ticker: NodeJS.Timeout | undefined
 
@@ -167,7 +168,9 @@ export function createLiveHub({ journal, attempts, config, log }: LiveHubDeps) {
               filter,
               history: {
                 after: (place, count) =>
-                  historyReads.run(client ?? `of ${tenant}`, () => journal.after(tenant, place, count)),
+                  ofClients.run(client ?? `of ${tenant}`, () =>
+                    ofTenants.run(JSON.stringify(tenant), () => journal.after(tenant, place, count)),
+                  ),
                 keeps: async (place) => (isCut && place === BEGINNING) || isKept(tenant, place),
               },
               place: channel.place,
