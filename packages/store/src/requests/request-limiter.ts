@@ -65,9 +65,8 @@ export function createRequestLimiter(redis: Redis, { requests, windowMs }: Rate)
       if (!(refused instanceof RateLimiterRes)) throw refused
       // The last block of a window may be smaller. For a client that is known to be over, the library consumes nothing.
       const left = refused.consumedPoints === 0 ? 0 : requests - (refused.consumedPoints - blockSize)
-      if (left <= 0) return { isOver: true, remaining: 0, resetMs: Math.max(refused.msBeforeNext, 0) }
-      hold(client, left, refused)
-      return undefined
+      hold(client, Math.max(left, 0), refused)
+      return left > 0 ? undefined : { isOver: true, remaining: 0, resetMs: Math.max(refused.msBeforeNext, 0) }
     }
   }
 
@@ -79,6 +78,11 @@ export function createRequestLimiter(redis: Redis, { requests, windowMs }: Rate)
   }
 
   return {
+    /** Whether this process knows that the client has used up its window. Counts nothing, and costs no command. */
+    isUsedUp(client: string): boolean {
+      const block = blocks.get(client)
+      return block !== undefined && block.left + block.beyond === 0 && block.endsAtMs > Date.now()
+    },
     /** @param client hexadecimal digits */
     async count(client: string): Promise<RequestQuota> {
       for (;;) {

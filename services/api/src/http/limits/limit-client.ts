@@ -31,8 +31,10 @@ export function createLimitClient(
     RATE_LIMIT_PER_TENANT && createCount(redis, 'tenant', RATE_LIMIT_PER_TENANT, ({ tenant }) => ['tenant', tenant])
   return async (caller, address) => {
     if (caller.issuer === undefined || isTrustedAddress(address)) return {}
-    const headers = await countClient(caller)
-    await countTenant?.(caller)
+    // Otherwise each client that a tenant over its limit invents would cost Redis a count.
+    if (countTenant?.isUsedUp(caller) === true) await countTenant.count(caller)
+    const headers = await countClient.count(caller)
+    await countTenant?.count(caller)
     return headers
   }
 }
@@ -43,14 +45,18 @@ function createCount(redis: Redis, policy: string, rate: Rate, ownerOf: (caller:
   const policyText = `"${policy}";q=${rate.requests};w=${rate.windowMs / 1_000}`
   /** A verified token is one object for its lifetime. */
   const names = new WeakMap<Caller, string>()
-  return async (caller: Caller) => {
+  const nameOf = (caller: Caller): string => {
     const name = names.get(caller) ?? hash('sha256', JSON.stringify(ownerOf(caller)), 'hex').slice(0, 32)
     names.set(caller, name)
-    const { isOver, remaining, resetMs } = await limiter.count(name)
+    return name
+  }
+  async function count(caller: Caller) {
+    const { isOver, remaining, resetMs } = await limiter.count(nameOf(caller))
     const resetSeconds = Math.ceil(resetMs / 1_000)
     const headers = { 'RateLimit-Policy': policyText, RateLimit: `"${policy}";r=${remaining};t=${resetSeconds}` }
     if (isOver)
       throw new HeaderedError('rate-limited', { ...headers, 'Retry-After': String(Math.max(resetSeconds, 1)) })
     return headers
   }
+  return { count, isUsedUp: (caller: Caller): boolean => limiter.isUsedUp(nameOf(caller)) }
 }

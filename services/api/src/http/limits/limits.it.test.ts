@@ -90,6 +90,32 @@ test('clients that a tenant invents have one count together; another tenant is n
   expect((await api.call('GET', PATH, asClient('crm', other))).status).toBe(200)
 })
 
+test('beyond the limit of a tenant, the clients that it invents cost Redis no count; those of another tenant are counted', async () => {
+  const issuers = [idp, other].map((each, at) => ({ ...each, tenant: `tenant-${at}` }))
+  const AUTH_ISSUERS = JSON.stringify(
+    issuers.map(({ issuer, audience, jwksUri, tenant }) => ({ issuer, audience, jwksUri, tenant })),
+  )
+  const api = await anApi({ RATE_LIMIT_PER_TENANT: '5/1m', AUTH_ISSUERS })
+  let counted = 0
+  wire.alter((chunk, direction) => {
+    if (direction === 'toServer') counted += chunk.toString('latin1').split(':requests').length - 1
+    return chunk
+  })
+  const countedBy = async (of: TokenIssuer): Promise<number> => {
+    const before = counted
+    for (let at = 0; at < 4; at++) await api.call('GET', '/api/v1/me', asClient(`invented-${before}-${at}`, of))
+    return counted - before
+  }
+  try {
+    expect(await countedBy(idp)).toBe(4 + 4)
+    await countedBy(idp)
+    expect(await countedBy(idp)).toBe(0)
+    expect(await countedBy(other)).toBe(4 + 4)
+  } finally {
+    wire.alter((chunk) => chunk)
+  }
+})
+
 test('a request above the limit is answered 429 with Retry-After, and has no effect', async () => {
   const api = await anApi()
   expect(await statuses(4, () => api.call('GET', PATH, asClient('crm')))).toEqual(SPENT)
