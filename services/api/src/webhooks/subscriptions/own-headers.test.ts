@@ -53,6 +53,8 @@ describe('names and values', () => {
     // CGI and WSGI fold these into the names above.
     'webhook_signature',
     'X_SVC_Event',
+    'webhook.signature',
+    'x~svc+event',
     'content_type',
     'traceparent',
     'tracestate',

@@ -65,8 +65,8 @@ export function headerFaults(headers: unknown): Fault[] {
 function nameFault(name: string): string | undefined {
   if (name.length > MAX_NAME_LENGTH) return `must have a name of at most ${MAX_NAME_LENGTH} characters`
   if (!TOKEN.test(name)) return 'is not a name of an HTTP header'
-  // CGI and WSGI show a receiver `_` and `-` as the same.
-  return RESERVED.test(name.replaceAll('_', '-'))
+  // CGI and WSGI show a receiver `_` and `-` as the same; some servers (lighttpd) each other sign, too.
+  return RESERVED.test(name.replaceAll(/[^a-z0-9]/g, '-'))
     ? 'cannot be set, because Switchhook or the connection sets it'
     : undefined
 }
