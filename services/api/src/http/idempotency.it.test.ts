@@ -1,4 +1,11 @@
-import { AppError, CallState, type CallStatus, type PlatformEvent, Unavailable } from '@switchhook/contracts'
+import {
+  AppError,
+  CallState,
+  type CallStatus,
+  type PlatformEvent,
+  type SubscriptionId,
+  Unavailable,
+} from '@switchhook/contracts'
 import { createAddressGuard } from '@switchhook/egress'
 import { type Broker, openBroker, serviceTopology } from '@switchhook/messaging'
 import { SIMULATED_AGENTS } from '@switchhook/platform-simulator'
@@ -403,6 +410,17 @@ test('the stored answer to a large subscription is small, and its replay complet
   }
   const [small = 0, large = 0] = stored
   expect(large).toBeLessThan(small + 100)
+
+  const pull = { path: SUBSCRIPTIONS, key: newKey(), json: { mode: 'pull', eventTypes: ['call.status'] } }
+  const { body } = await carryOut(keeping, pull, route('createSubscription').handle)
+  const { id } = body as { readonly id: SubscriptionId }
+  const pullers = createPullerStore(redis)
+  for (let at = 0; at < 20; at++) await pullers.note(id, `${at}${'x'.repeat(250)}`, Date.now())
+  const { reread, handle } = route('changeSubscription')
+  const change = { path: `${SUBSCRIPTIONS}/${id}`, key: newKey(), json: { enabled: true }, ...(reread && { reread }) }
+  const answers = [await carryOut(keeping, change, handle), await carryOut(keeping, change, handle)]
+  for (const answer of answers) expect(answer.large?.['receivers']).toHaveLength(20)
+  expect(stored.at(-1)).toBeLessThan(small + 200)
 })
 
 describe('at the same time on two replicas', () => {

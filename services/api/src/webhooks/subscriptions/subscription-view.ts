@@ -59,8 +59,8 @@ export function tagOf(subscription: Subscription): string {
  * @param warnings of this request only
  */
 export const answerWith = (view: ReturnType<typeof viewOf>, warnings: ReturnType<typeof pauseWarnings>) => ({
-  body: { ...view, warnings: [...view.warnings, ...warnings], filter: null, headers: null },
+  body: { ...view, warnings: [...view.warnings, ...warnings], filter: null, headers: null, receivers: [] },
   large: largeOf(view),
 })
 
-export const largeOf = ({ filter, headers }: ReturnType<typeof viewOf>) => ({ filter, headers })
+export const largeOf = ({ filter, headers, receivers }: ReturnType<typeof viewOf>) => ({ filter, headers, receivers })
