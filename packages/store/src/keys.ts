@@ -44,6 +44,9 @@ export const externalIdsKey = (tenant: Tenant): string => ofTenant(tenant, 'exte
  */
 export const removedSubscriptionKey = (endpoint: Endpoint): string => ofEndpoint(endpoint, 'removed')
 
+/** list: deleted subscriptions of which that is kept, the oldest first · likewise, from the last deletion on · api */
+export const removedSubscriptionsKey = (tenant: Tenant): string => ofTenant(tenant, 'removed')
+
 /** zset: subscription → end of the lease of its receiver check, ms · as long as the longest lease · api */
 export const checksKey = (tenant: Tenant): string => ofTenant(tenant, 'checks')
 

@@ -64,6 +64,21 @@ test('a deleted subscription is found as it last was, by its own tenant, for as 
   expect(leftMs).toBeLessThanOrEqual(5_000)
 })
 
+test('of a tenant that creates and deletes, only the newest deleted subscriptions are kept', async () => {
+  const keeping = createSubscriptionStore(redis, unverified, { mostRemoved: 3 })
+  const signing = { id: 's', secret: 's', since: '2026-11-20T17:00:00.000Z', former: [] }
+  const deleted = async (tenant: string) => {
+    const { id } = await keeping.create(aSubscription({ tenant, signing }))
+    await keeping.remove(tenant, id)
+    return { tenant, subscriptionId: id }
+  }
+  const own = []
+  for (let n = 0; n < 5; n++) own.push(await deleted('acme'))
+  const other = await deleted('globex')
+  const kept = await Promise.all([...own, other].map((endpoint) => keeping.findRemoved(endpoint)))
+  expect(kept.map((each) => each !== undefined)).toEqual([false, false, true, true, true, true])
+})
+
 test('an external id belongs to one subscription of a tenant, also if several are created simultaneously', async () => {
   const wanted = Array.from({ length: 6 }, () => aSubscription({ externalId: 'crm' }))
   const results = await Promise.allSettled(

@@ -4,6 +4,7 @@ import {
   type Endpoint,
   externalIdsKey,
   removedSubscriptionKey,
+  removedSubscriptionsKey,
   revisionKey,
   subscriptionBytesKey,
   subscriptionChangesKey,
@@ -39,6 +40,8 @@ export type RemovedSubscription = Pick<Subscription, 'url' | 'signing' | 'header
 
 /** Deliveries of a deleted subscription can be sent again as long as they are kept while parked. The default of the workers. */
 const REMOVED_RETENTION_MS = 30 * 86_400_000
+/** Otherwise a tenant that creates and deletes all day would fill Redis. At most 10 KB each. */
+const MAX_REMOVED = 10_000
 
 export type SubscriptionStore = ReturnType<typeof createSubscriptionStore>
 
@@ -58,6 +61,8 @@ export function createSubscriptionStore(
     readonly changes?: typeof CHANGES
     /** How long `findRemoved` finds a deleted subscription. */
     readonly removedRetentionMs?: () => Promise<number | undefined>
+    /** The newest deleted subscriptions of a tenant that it finds. */
+    readonly mostRemoved?: number
   },
 ) {
   const changes = limits.changes ?? CHANGES
@@ -77,12 +82,13 @@ export function createSubscriptionStore(
       if (written === read) return { before, after }
       const subscription = after ?? before
       const place = subscription === undefined ? '' : placeOf(subscription)
-      const keys = [...KEYS.map((key) => key(tenant)), removedSubscriptionKey({ tenant, subscriptionId: id })]
+      const ofRemoved = [removedSubscriptionKey({ tenant, subscriptionId: id }), removedSubscriptionsKey(tenant)]
+      const keys = [...KEYS.map((key) => key(tenant)), ...ofRemoved]
       const { fromSubscriptions, most } = changes
       const bounds = [fromSubscriptions, most, CHANGES_RETENTION_MS, limits.mostPerTenant ?? '']
       const externalIds = [before?.externalId ?? '', after?.externalId ?? '']
       const mostBytes = limits.mostBytesPerTenant ?? ''
-      const removed = after === undefined && before !== undefined ? await removedArgs(before) : ['', '']
+      const removed = after === undefined && before !== undefined ? await removedArgs(before) : ['', '', '']
       const args = [id, read, written, randomUUID(), place, ...bounds, ...externalIds, mostBytes, ...removed]
       const result = await runScript(redis, 'subscriptions/write-subscription', keys, args)
       if (result === 1) return { before, after }
@@ -93,10 +99,11 @@ export function createSubscriptionStore(
     }
   }
 
-  async function removedArgs({ url, signing, headers }: Subscription): Promise<[string, number | string]> {
-    if (signing === undefined && headers === undefined) return ['', '']
+  async function removedArgs({ url, signing, headers }: Subscription): Promise<(string | number)[]> {
+    if (signing === undefined && headers === undefined) return ['', '', '']
     const removed: RemovedSubscription = { url, ...(signing && { signing }), ...(headers && { headers }) }
-    return [JSON.stringify(removed), (await limits.removedRetentionMs?.()) ?? REMOVED_RETENTION_MS]
+    const retentionMs = (await limits.removedRetentionMs?.()) ?? REMOVED_RETENTION_MS
+    return [JSON.stringify(removed), retentionMs, limits.mostRemoved ?? MAX_REMOVED]
   }
 
   async function find(tenant: Tenant, id: SubscriptionId): Promise<Subscription | undefined> {
