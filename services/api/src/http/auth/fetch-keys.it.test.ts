@@ -60,6 +60,12 @@ test('a key that cannot be read is left out, and counted', async () => {
   expect(await fetched()).toEqual({ keys: [RSA], unreadable: unreadable.length })
 })
 
+test('of more than a hundred keys the first ones are taken', async () => {
+  server.answer('/keys', json({ keys: Array.from({ length: 103 }, (_, at) => ({ ...RSA, kid: `key-${at}` })) }))
+  const { keys, unreadable } = await fetched()
+  expect([keys.length, keys.at(-1)?.kid, unreadable]).toEqual([100, 'key-99', 3])
+})
+
 test('a byte order mark in front of the keys is ignored', async () => {
   server.answer('/keys', { status: 200, body: `\ufeff${JSON.stringify({ keys: [RSA] })}` })
   expect((await fetched()).keys).toEqual([RSA])

@@ -13,7 +13,7 @@ export interface Key {
 
 export interface KeySet {
   readonly keys: readonly Key[]
-  /** Keys of the provider that cannot be read; tokens that are signed with them are refused. */
+  /** Keys of the provider that cannot be read, or are too many; tokens that are signed with them are refused. */
   readonly unreadable: number
 }
 
@@ -37,8 +37,10 @@ const readKey = compileSchema<Key>({
   properties: { kty: text, kid: text, use: text, alg: text },
 })
 
-/** Enough for several hundred keys. */
 const MAX_BYTES = 1024 * 1024
+
+/** Each costs 0.1 ms to read. Providers have a dozen. */
+const MAX_KEYS = 100
 
 const MAX_REDIRECTS = 3
 
@@ -55,12 +57,12 @@ export async function fetchKeys(issuer: Issuer, timeoutMs: number): Promise<KeyS
     const uri = issuer.jwksUri ?? (await discover(issuer.issuer, late.signal))
     const found = readKeySet(await fetchJson(uri, late.signal))
     if (!found.ok) throw new Error('the key server did not answer with a JSON Web Key Set')
-    const published = found.value.keys.map(keyOf)
+    const published = found.value.keys.slice(0, MAX_KEYS).map(keyOf)
     const readable = published.filter((key) => key !== undefined)
     const keys = readable.filter(({ kty, use }) => kty !== 'oct' && (use === undefined || use === 'sig'))
     // A provider without signing keys cannot have issued tokens, so an empty key set is a fault of the provider.
     if (keys.length === 0) throw new Error('the key server published no signing key that can be read')
-    return { keys, unreadable: published.length - readable.length }
+    return { keys, unreadable: found.value.keys.length - readable.length }
   } finally {
     deadline.stop()
   }

@@ -198,3 +198,13 @@ test('the challenge is a valid header, whatever the reason quotes', () => {
     `Bearer realm="switchhook", error="invalid_token", error_description="a 'quoted'X-Evil:  "`,
   )
 })
+
+test('a token without a kid is tried with ten keys, so that a provider with thousands cannot keep the process busy', async () => {
+  const token = `Bearer ${signed({ alg: 'ES256' }, claims())}`
+  const verifyWith = (others: number) => {
+    const published = setOf(...Array.from({ length: others }, (_, at) => ({ ...otherJwk, kid: `other-${at}` })), jwk)
+    return remembering([{ ...acme, keysFor: async () => published }])(token)
+  }
+  await expect(verifyWith(9)).resolves.toMatchObject({ clientId: 'crm' })
+  await expect(verifyWith(10)).rejects.toBeInstanceOf(Unauthorized)
+})

@@ -132,12 +132,17 @@ function callerOf(claims: Claims, { tenant, issuer, clientIdClaims, roles }: Iss
 
 /** The key that the token names. A token without a `kid` may be signed with any key that fits its algorithm. */
 const fittingKeys = ({ keys }: KeySet, { algorithm, kid }: Unverified): readonly Key[] =>
-  keys.filter(
-    (key) =>
-      (kid === undefined || key.kid === kid) &&
-      key.kty === KEY_TYPES[algorithm.slice(0, 2)] &&
-      (key.alg === undefined || key.alg === algorithm),
-  )
+  keys
+    .filter(
+      (key) =>
+        (kid === undefined || key.kid === kid) &&
+        key.kty === KEY_TYPES[algorithm.slice(0, 2)] &&
+        (key.alg === undefined || key.alg === algorithm),
+    )
+    .slice(0, MAX_TRIED)
+
+/** Each costs a millisecond, also for a forged token. */
+const MAX_TRIED = 10
 
 /** The middleware of the library for one key: it tries no second key if several fit a token without a `kid`. */
 function createHandler({ issuer, audience, audienceClaim }: Issuer, key: Key): Handler {
