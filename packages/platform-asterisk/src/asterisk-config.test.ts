@@ -11,6 +11,7 @@ writeFileSync(passwordFile, 'not-to-be-shown\n')
 writeFileSync(emptyFile, '\n')
 afterAll(() => rmSync(folder, { recursive: true }))
 
+const DEVELOPMENT = join(import.meta.dirname, '../../../infra/docker/asterisk/secrets/password')
 const ALICE = { agentUri: 'sip:alice@acme.example', tenant: 'acme', endpoint: 'alice' }
 const agents = (...all: object[]): string => JSON.stringify(all)
 
@@ -55,6 +56,11 @@ test('without PLATFORM=asterisk none of them is needed', () => {
   expect(loadConfig(ruledFields, others, asteriskRules).PLATFORM).toBe('simulator')
 })
 
+test('a password of its own is sufficient in production, and the public one in development', () => {
+  expect(load({ NODE_ENV: 'production' }).ASTERISK_PASSWORD_FILE).toBe('not-to-be-shown')
+  expect(load({ ASTERISK_PASSWORD_FILE: DEVELOPMENT }).ASTERISK_PASSWORD_FILE).toBe('for-development-only')
+})
+
 test('all missing settings are named together', () => {
   const none = { ASTERISK_URL: '', ASTERISK_PASSWORD_FILE: '', ASTERISK_AGENTS: '', ASTERISK_TRUNK: '' }
   expect(() => load({ ...none, ASTERISK_DEFAULT_CLI: '' })).toThrow(
@@ -80,6 +86,12 @@ test.each<[string, Record<string, string>, string]>([
   ['an endpoint with a channel technology', { ASTERISK_AGENTS: agents({ ...ALICE, endpoint: 'Local/x' }) }, 'Local/x'],
   ['two agents with one endpoint', { ASTERISK_AGENTS: agents(ALICE, { ...ALICE, tenant: null }) }, 'same endpoint'],
   ['talk without a manager', { ASTERISK_AGENTS: agents({ ...ALICE, answer: 'talk' }) }, 'ASTERISK_MANAGER_USER'],
+  ['a public password in production', { NODE_ENV: 'production', ASTERISK_PASSWORD_FILE: DEVELOPMENT }, 'is public'],
+  [
+    'a public password of the manager in production',
+    { NODE_ENV: 'production', ASTERISK_MANAGER_PASSWORD_FILE: DEVELOPMENT },
+    'ASTERISK_MANAGER_PASSWORD_FILE',
+  ],
   ['passwords over http in production', { NODE_ENV: 'production', ASTERISK_URL: 'http://pbx' }, 'https://'],
 ])('%s prevents the start', (_name, more, said) => {
   expect(() => load(more)).toThrow(said)

@@ -113,6 +113,9 @@ const REQUIRED = [
   'ASTERISK_DEFAULT_CLI',
 ] as const
 
+/** Not a secret: it is in infra/docker/asterisk/secrets. */
+const DEVELOPMENT_PASSWORD = 'for-development-only'
+
 const THIS_MACHINE = ['localhost', '127.0.0.1', '[::1]']
 
 const rules: readonly AsteriskRule[] = [
@@ -140,6 +143,11 @@ const rules: readonly AsteriskRule[] = [
     return protocol === 'https:' || THIS_MACHINE.includes(hostname)
       ? undefined
       : 'ASTERISK_URL must start with https:// in production, unless Asterisk is on this machine'
+  },
+  ({ NODE_ENV, ...config }) => {
+    const names = ['ASTERISK_PASSWORD_FILE', 'ASTERISK_MANAGER_PASSWORD_FILE'] as const
+    const known = NODE_ENV === 'production' ? names.find((name) => config[name] === DEVELOPMENT_PASSWORD) : undefined
+    return known && `${known} has the password for development, which is public`
   },
 ]
 
