@@ -137,7 +137,7 @@ export const apiFields = {
     integer({ min: 1, max: 10_000_000 }, 100_000),
   ),
   SUBSCRIPTION_BYTES_PER_TENANT: described(
-    'Bytes that the subscriptions of a tenant can have together in Redis. Each has 0.5 KB and its texts, headers and filter, 18 KB at most.',
+    'Bytes that the subscriptions of a tenant can have together in Redis. Each has 0.5 KB and its texts, headers and filter, 20 KB at most.',
     integer({ min: 32_768, max: 1_000_000_000_000 }, 48_000_000),
   ),
   PARKED_LIMIT_PER_SUBSCRIPTION: sharedFields.PARKED_LIMIT_PER_SUBSCRIPTION,
