@@ -88,7 +88,7 @@ export function createSubscriptionStore(
       const bounds = [fromSubscriptions, most, CHANGES_RETENTION_MS, limits.mostPerTenant ?? '']
       const externalIds = [before?.externalId ?? '', after?.externalId ?? '']
       const mostBytes = limits.mostBytesPerTenant ?? ''
-      const removed = after === undefined && before !== undefined ? await removedArgs(before) : ['', '', '']
+      const removed = await removedArgs(after === undefined ? before : undefined)
       const args = [id, read, written, randomUUID(), place, ...bounds, ...externalIds, mostBytes, ...removed]
       const result = await runScript(redis, 'subscriptions/write-subscription', keys, args)
       if (result === 1) return { before, after }
@@ -99,8 +99,9 @@ export function createSubscriptionStore(
     }
   }
 
-  async function removedArgs({ url, signing, headers }: Subscription): Promise<(string | number)[]> {
-    if (signing === undefined && headers === undefined) return ['', '', '']
+  async function removedArgs(subscription: Subscription | undefined): Promise<(string | number)[]> {
+    if (subscription?.signing === undefined && subscription?.headers === undefined) return ['', '', '']
+    const { url, signing, headers } = subscription
     const removed: RemovedSubscription = { url, ...(signing && { signing }), ...(headers && { headers }) }
     const retentionMs = (await limits.removedRetentionMs?.()) ?? REMOVED_RETENTION_MS
     return [JSON.stringify(removed), retentionMs, limits.mostRemoved ?? MAX_REMOVED]

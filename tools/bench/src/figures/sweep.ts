@@ -1,10 +1,10 @@
 import { type Bench, COOLDOWN_MS, closing, DEADLINE_MS } from '../bench.ts'
-import { latenciesOf, observeArrivals } from '../load/arrivals.ts'
+import { observeLatency } from '../load/arrivals.ts'
 import { subscribe } from '../load/client.ts'
-import { type Arrival, type Behaviour, openEndpoints } from '../load/endpoints.ts'
+import { type Behaviour, openEndpoints } from '../load/endpoints.ts'
 import { openChannel, publishEvent, purgeQueues, timedData } from '../load/events.ts'
 import { deliverInTurn } from '../load/harm.ts'
-import { medianSpread, round, type Spread, spreadOf } from '../measure/statistics.ts'
+import { medianSpread, round, type Spread } from '../measure/statistics.ts'
 
 const [HARMFUL, NEIGHBOUR] = ['tenant-32', 'tenant-33']
 /** To the endpoints that answer now and then. */
@@ -17,7 +17,7 @@ const ROUNDS = 5
 const RECOVERY_MS = COOLDOWN_MS + DEADLINE_MS
 const ANSWERS: readonly Behaviour[] = ['hang', 'one in 10', 'one in 4', 'one in 2']
 
-/** Another tenant beside endpoints that answer now and then, so that no circuit breaker opens, and beside as many that answer. */
+/** Another tenant beside endpoints that answer now and then, and beside as many that answer. */
 export async function measureSweep(bench: Bench) {
   const { say, stack, options } = bench
   const channel = await openChannel(bench)
@@ -29,16 +29,16 @@ export async function measureSweep(bench: Bench) {
       await subscribe(part, own, { tenant: NEIGHBOUR })
       part.defer(() => purgeQueues(stack, 'delivery.'))
       await deliverInTurn(part, { tenant: HARMFUL, urls, perSecond: PER_SECOND })
-      const observe = (forMs: number): Promise<readonly Arrival[]> =>
-        observeArrivals(endpoints, NEIGHBOUR_PER_SECOND, forMs, (n) =>
+      const observe = (forMs: number): Promise<Spread> =>
+        observeLatency(endpoints, NEIGHBOUR_PER_SECOND, forMs, (n) =>
           publishEvent(channel, 'call.status', timedData(n), NEIGHBOUR),
         )
       await observe(WARM_UP_MS)
       const [quiet, beside]: [Spread[], Spread[]] = [[], []]
       for (let turn = 1; turn <= rounds; turn++) {
-        quiet.push(spreadOf(latenciesOf(await observe(options.RUN_TIME))))
+        quiet.push(await observe(options.RUN_TIME))
         await endpoints.behave(1, answers)
-        beside.push(spreadOf(latenciesOf(await observe(options.RUN_TIME))))
+        beside.push(await observe(options.RUN_TIME))
         await endpoints.behave(1, 'quick')
         if (turn < rounds) await observe(RECOVERY_MS)
       }

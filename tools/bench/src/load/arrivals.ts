@@ -55,5 +55,4 @@ export async function observeArrivals(
 export const observeLatency = async (...load: Parameters<typeof observeArrivals>): Promise<Spread> =>
   spreadOf(latenciesOf(await observeArrivals(...load)))
 
-export const latenciesOf = (arrivals: readonly Arrival[]): readonly number[] =>
-  arrivals.map(([, latencyMs]) => latencyMs)
+const latenciesOf = (arrivals: readonly Arrival[]): readonly number[] => arrivals.map(([, latencyMs]) => latencyMs)
