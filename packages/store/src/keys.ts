@@ -44,7 +44,7 @@ export const externalIdsKey = (tenant: Tenant): string => ofTenant(tenant, 'exte
  */
 export const removedSubscriptionKey = (endpoint: Endpoint): string => ofEndpoint(endpoint, 'removed')
 
-/** list: deleted subscriptions of which that is kept, the oldest first · likewise, from the last deletion on · api */
+/** list: the latest deleted subscriptions, of which that and the cool-downs are kept, the oldest first · likewise, from the last deletion on · api */
 export const removedSubscriptionsKey = (tenant: Tenant): string => ofTenant(tenant, 'removed')
 
 /** zset: subscription → end of the lease of its receiver check, ms · as long as the longest lease · api */
@@ -58,19 +58,19 @@ export const checkFactsKey = (checkId: string): string => `sh:{c:${checkId}}:fac
 /** The endpoint of a subscription. A delivery names it. */
 export type Endpoint = Pick<Delivery, 'tenant' | 'subscriptionId'>
 
-/** hash: circuit breaker of a subscription (breaker-store.ts) · a day and a cool-down from the last failure, of an outage 30 days · worker */
+/** hash: circuit breaker of a subscription (breaker-store.ts) · a day and a cool-down from the last failure, of an outage 30 days, of a deleted subscription an hour · worker */
 export const breakerKey = (endpoint: Endpoint): string => ofEndpoint(endpoint, 'breaker')
 
-/** zset: start of a period of cool-downs, ms → its end, ms (cool-down-history.ts) · 30 days from the last one · worker */
+/** zset: start of a period of cool-downs, ms → its end, ms (cool-down-history.ts) · 30 days from the last one; of the latest deleted subscriptions only · worker */
 export const coolDownsKey = (endpoint: Endpoint): string => ofEndpoint(endpoint, 'cool-downs')
 
 /**
  * string: since when the endpoint has rejected deliveries, ms, and the id of the recovery to come (rejection-store.ts) · until
- * that recovery begins, at most 30 days from the last rejection · worker, api
+ * that recovery begins or the subscription is deleted, at most 30 days from the last rejection · worker, api
  */
 export const rejectedKey = (endpoint: Endpoint): string => ofEndpoint(endpoint, 'rejected')
 
-/** hash: when the endpoint last acknowledged and when it last failed · 90 days from the last contact · worker */
+/** hash: when the endpoint last acknowledged and when it last failed · 90 days from the last contact, or until the subscription is deleted · worker */
 export const contactKey = (endpoint: Endpoint): string => ofEndpoint(endpoint, 'contact')
 
 // Deliveries
@@ -97,7 +97,7 @@ export const parkedKey = (subscription: SubscriptionId): string => `sh:{s:${subs
 /** hash: how much the limits released · PARKED_RETENTION from the last release · worker */
 export const parkedLimitKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:parked-limit`
 
-/** zset: subscription → when it last parked a delivery, ms · PARKED_RETENTION and a day from the last one · worker */
+/** zset: the latest 10,000 subscriptions → when it last parked a delivery, ms · PARKED_RETENTION and a day from the last one · worker */
 export const parkingSubscriptionsKey = (tenant: Tenant): string => ofTenant(tenant, 'parked')
 
 /** hash: `<delivery>:<run>` → units that a large one takes beyond one (tenant-sizes.ts); `sum` → of all with a body · as the list above · worker, api */
@@ -156,7 +156,7 @@ export const heldClaimsKey = (partition: number): string => `sh:{p${partition}}:
 /** string: likewise, for the two lists above · an hour · worker, api */
 export const visitsClockKey = (partition: number): string => `sh:{p${partition}}:visits-clock`
 
-/** hash: client → since when and when last it received, ms (puller-store.ts) · 38 days from the last time · api */
+/** hash: client → since when and when last it received, ms (puller-store.ts) · 38 days from the last time, or until the subscription is deleted · api */
 export const pullersKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:pullers`
 
 /** string: empty; exists once the reported outcomes are recorded · 10 minutes · worker */
@@ -164,7 +164,7 @@ export const outcomesKey = (batchId: string): string => `sh:{o:${batchId}}:outco
 
 // Delivery log
 
-/** zset: `<event>:<event type>` → when it was fanned out, µs · DELIVERY_LOG_RETENTION from the last one · fanout */
+/** zset: `<event>:<event type>` → when it was fanned out, µs · DELIVERY_LOG_RETENTION from the last one, or until the subscription is deleted · fanout, api */
 export const logKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:log`
 
 /** string: JSON of the subscriptions of an event that went to more than the journal lists · DELIVERY_RETENTION · fanout */

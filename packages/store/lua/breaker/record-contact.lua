@@ -1,8 +1,12 @@
 -- Records when an endpoint last acknowledged a delivery and when an attempt last failed. Older times change nothing. The
--- first failure that is recorded after the last success is when the endpoint began to fail.
--- KEYS    1 contact
+-- first failure that is recorded after the last success is when the endpoint began to fail. Nothing is recorded of a deleted
+-- subscription.
+-- KEYS    1 contact   2 the tenant's subscriptions
 -- ARGV    1 acknowledged at, ms since 1970, '' for unknown   2 failed at, likewise   3 result of the failed attempt
---         4 retention in ms
+--         4 retention in ms   5 subscription
+if redis.call('HEXISTS', KEYS[2], ARGV[5]) == 0 then
+  return
+end
 local function isNewer(field, value)
   return value ~= '' and tonumber(value) > tonumber(redis.call('HGET', KEYS[1], field) or '-1')
 end

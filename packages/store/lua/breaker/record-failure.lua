@@ -1,10 +1,12 @@
 -- Counts a transient failure of an endpoint. The Nth failure in a row opens the breaker in the same step, and so do N that
 -- hung among the last 2 N results, and a failure with a Retry-After, which alone is no outage. A failed probe starts a new cool-down. While the breaker is open,
 -- any other failure changes nothing: its attempt began before the breaker opened, or its claim to probe has lapsed.
--- KEYS    1 breaker   2 its history
+-- A deleted subscription gets no history, and its breaker is soon forgotten.
+-- KEYS    1 breaker   2 its history   3 the tenant's subscriptions
 -- ARGV    1 failures in a row that open it   2 cool-down in ms   3 the probe's claim, '' for none   4 retention in ms
 --         5 result of the attempt, for the notice   6 periods that the history keeps   7 its retention in ms
---         8 Retry-After of the endpoint in ms, 0 for none   9 'h' if the POST hung, else '.'
+--         8 Retry-After of the endpoint in ms, 0 for none   9 'h' if the POST hung, else '.'   10 subscription
+--         11 retention in ms if it is deleted
 -- result  1 this failure starts a cool-down, else 0
 local openUntil, probe, opening, earlier =
   unpack(redis.call('HMGET', KEYS[1], 'openUntil', 'probe', 'opening', 'recent'))
@@ -23,7 +25,8 @@ else
   redis.call('HDEL', KEYS[1], 'recent')
 end
 -- An outage is known for as long as the history: workers that were away for days report its end.
-redis.call('PEXPIRE', KEYS[1], isFailing and ARGV[7] or ARGV[4])
+local isDeleted = redis.call('HEXISTS', KEYS[3], ARGV[10]) == 0
+redis.call('PEXPIRE', KEYS[1], isDeleted and ARGV[11] or isFailing and ARGV[7] or ARGV[4])
 if not openUntil and not isFailing and retryAfter == 0 then
   return 0
 end
@@ -42,8 +45,10 @@ if isFailing and not opening then
   opening = string.format('%s %d %s %s', nowMs, failures, untilMs, ARGV[5])
   redis.call('HSET', KEYS[1], 'opening', opening)
 end
--- A failed probe extends the period of its outage.
-redis.call('ZADD', KEYS[2], untilMs, string.match(opening or '', '^%d+') or nowMs)
-redis.call('ZREMRANGEBYRANK', KEYS[2], 0, -1 - ARGV[6])
-redis.call('PEXPIRE', KEYS[2], ARGV[7])
+if not isDeleted then
+  -- A failed probe extends the period of its outage.
+  redis.call('ZADD', KEYS[2], untilMs, string.match(opening or '', '^%d+') or nowMs)
+  redis.call('ZREMRANGEBYRANK', KEYS[2], 0, -1 - ARGV[6])
+  redis.call('PEXPIRE', KEYS[2], ARGV[7])
+end
 return 1

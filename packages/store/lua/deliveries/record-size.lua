@@ -56,6 +56,8 @@ end
 if KEYS[5] then
   redis.call('ZADD', KEYS[5], 'GT', digits(now), ARGV[1])
   redis.call('ZREMRANGEBYSCORE', KEYS[5], '-inf', digits(now - ARGV[8]))
+  -- Lists are made of the 1,000 latest.
+  redis.call('ZREMRANGEBYRANK', KEYS[5], 0, -10001)
 end
 for _, key in ipairs(KEYS) do
   redis.call('PEXPIRE', key, ARGV[8])

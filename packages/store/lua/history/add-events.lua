@@ -4,9 +4,9 @@
 -- A list exceeds its limits by a little, so that few calls remove anything: its number by a 32nd, its age by a 64th.
 -- A long one exceeds its number by 64 only: Redis serves nothing else while it removes entries.
 -- KEYS    for each list: the list, and of a journal its stream
--- ARGV    for each list: most entries ('': nothing is removed, and the retention is only that of a new list), retention in
---         ms, '1' for a journal, number of entries; then the entries from the oldest on: in a list the entry, in a
---         journal the event's id, its text, its data
+-- ARGV    for each list: most entries, retention in ms, 'journal', 'list' or 'new' (a list that keeps its lifetime, if it has
+--         one), number of entries; then the entries from the oldest on: in a list the entry, in a journal the event's id, its
+--         text, its data
 local now = micros()
 
 local function idAt(score)
@@ -30,7 +30,7 @@ local function add(list, stream, at, count)
   end
 end
 
-local function trim(list, stream, most, retention)
+local function trim(list, stream, most)
   local excess = redis.call('ZCARD', list) - most
   if excess > math.min(most / 32, 64) then
     redis.call('ZREMRANGEBYRANK', list, 0, excess - 1)
@@ -38,6 +38,9 @@ local function trim(list, stream, most, retention)
       redis.call('XTRIM', stream, 'MAXLEN', most)
     end
   end
+end
+
+local function expire(list, stream, retention)
   local lifetime = retention + math.floor(retention / 64)
   local left = redis.call('PTTL', list)
   if left < retention or left > lifetime then
@@ -54,11 +57,13 @@ end
 local key, at = 1, 1
 while key <= #KEYS do
   local list, most, retention = KEYS[key], tonumber(ARGV[at]), tonumber(ARGV[at + 1])
-  local isJournal, count = ARGV[at + 2] == '1', tonumber(ARGV[at + 3])
+  local kind, count = ARGV[at + 2], tonumber(ARGV[at + 3])
+  local isJournal = kind == 'journal'
   local stream = isJournal and KEYS[key + 1]
   add(list, stream, at + 4, count)
-  if most then
-    trim(list, stream, most, retention)
+  trim(list, stream, most)
+  if kind ~= 'new' then
+    expire(list, stream, retention)
   elseif redis.call('PTTL', list) < 0 then
     redis.call('PEXPIRE', list, retention)
   end

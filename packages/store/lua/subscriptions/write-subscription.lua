@@ -1,12 +1,14 @@
 -- Writes one subscription if it has not changed since it was read. The new revision invalidates every cache.
 -- KEYS    1 the tenant's subscriptions   2 the tenant's revision   3 their order   4 their latest changes
---         5 their external ids   6 the bytes of their JSON   7 what is kept of this subscription once it is removed; its
---         name ends in the id   8 the removed ones of which that is kept, the oldest first
+--         5 their external ids   6 the bytes of their JSON   7 the latest removed ones, the oldest first
+--         keys whose names end in the id: 8 what is kept of this subscription once it is removed   9 its cool-downs
+--         10 its breaker   11 its contact   12 its rejections
 -- ARGV    1 id   2 JSON as read, '' for none   3 JSON to write, '' to remove   4 the new revision   5 its place in the order
 --         6 from how many subscriptions on changes are listed   7 most changes   8 retention of the changes in ms
 --         9 subscriptions that a tenant can have, '' for any number   10 external id as read, '' for none   11 to write
---         12 bytes that a tenant can have, '' for any number   13 what is kept of a removed subscription, '' for nothing
---         14 for how long, in ms   15 of how many of the tenant
+--         12 bytes that a tenant can have, '' for any number
+--         to remove: 13 what is kept of it, '' for nothing   14 for how long, in ms   15 of how many of the tenant that and the
+--         cool-downs are kept   16 how long these are known, in ms   17 how long the breaker is kept, in ms
 -- result  1 written, 0 changed by another writer since it was read, 2 there are too many for a new one, 3 they would have
 --         too many bytes; or the id of the subscription that has the external id
 local present = redis.call('HGET', KEYS[1], ARGV[1]) or ''
@@ -39,13 +41,19 @@ if present ~= '' then
 end
 if ARGV[3] ~= '' then
   redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
-end
-if ARGV[13] ~= '' then
-  redis.call('SET', KEYS[7], ARGV[13], 'PX', ARGV[14])
-  redis.call('RPUSH', KEYS[8], ARGV[1])
-  redis.call('PEXPIRE', KEYS[8], ARGV[14])
-  if redis.call('LLEN', KEYS[8]) > tonumber(ARGV[15]) then
-    redis.call('DEL', string.sub(KEYS[7], 1, -#ARGV[1] - 1) .. redis.call('LPOP', KEYS[8]))
+else
+  redis.call('DEL', KEYS[11], KEYS[12])
+  redis.call('PEXPIRE', KEYS[10], ARGV[17], 'LT')
+  if ARGV[13] ~= '' then
+    redis.call('SET', KEYS[8], ARGV[13], 'PX', ARGV[14])
+  end
+  redis.call('RPUSH', KEYS[7], ARGV[1])
+  redis.call('PEXPIRE', KEYS[7], ARGV[16])
+  if redis.call('LLEN', KEYS[7]) > tonumber(ARGV[15]) then
+    local oldest = redis.call('LPOP', KEYS[7])
+    for i = 8, 9 do
+      redis.call('DEL', string.sub(KEYS[i], 1, -#ARGV[1] - 1) .. oldest)
+    end
   end
 end
 if before ~= '' and before ~= after and redis.call('HGET', KEYS[5], before) == ARGV[1] then

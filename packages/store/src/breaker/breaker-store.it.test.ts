@@ -161,6 +161,10 @@ describe('an endpoint with a Retry-After', () => {
 })
 
 describe('the history of cool-downs', () => {
+  beforeEach(async () => {
+    await createSubscriptionStore(redis[0], unverified, {}).create(aSubscription({ id: endpoint.subscriptionId }))
+  })
+
   const history = (of: Endpoint = endpoint, fromMs = 0, toMs = Number.MAX_SAFE_INTEGER) =>
     createCoolDownHistory(redis[1]).between(of, { fromMs, toMs })
 
@@ -181,6 +185,16 @@ describe('the history of cool-downs', () => {
     expect(await history(endpoint, 0, period?.fromMs)).toEqual([])
     expect(await history({ ...endpoint, tenant: 'globex' })).toEqual([])
     expect(await history(anEndpoint())).toEqual([])
+  })
+
+  test('of a deleted subscription stays, and has none of its retries', async () => {
+    await open()
+    const before = await history()
+    expect(before).toHaveLength(1)
+    await createSubscriptionStore(redis[0], unverified, {}).remove(endpoint.tenant, endpoint.subscriptionId)
+    await workers[0].recordAnswer(endpoint)
+    await open()
+    expect(await history()).toEqual(before)
   })
 
   test('keeps a limited number of periods, the latest', async () => {

@@ -5,6 +5,7 @@ import { breakerKey, coolDownsKey, type Endpoint, listeningKey, rejectedKey, sub
 import { execute, type Redis, RedisRefusal, runScript } from '../redis/redis.ts'
 import type { ScriptReplies } from '../redis/scripts.ts'
 import { parseSubscription } from '../subscriptions/subscription-index.ts'
+import { REMOVED_BREAKER_MS } from '../subscriptions/subscription-store.ts'
 
 /*
  * The circuit breaker: one hash per subscription, shared by all workers. All times are Redis' own.
@@ -42,7 +43,8 @@ import { parseSubscription } from '../subscriptions/subscription-index.ts'
  *
  * Times are in ms since 1970. The scripts are in `lua/breaker` and `lua/redis`. `record-answer` deletes the hash except for
  * `recent`, unless a cool-down of a `Retry-After` runs. Without an answer, the hash expires one cool-down and a day after
- * the last failure; that of an outage after 30 days. A lost hash means closed: at worst an extra attempt.
+ * the last failure; that of an outage after 30 days, of a deleted subscription after an hour. A lost hash means closed: at worst
+ * an extra attempt.
  */
 
 export type AttemptResult = Pick<Attempt, 'outcome' | 'status'>
@@ -88,10 +90,12 @@ export function createBreakerStore(redis: Redis, options: { readonly failures: n
       runScript(redis, 'breaker/give-up-probe', [breakerKey(endpoint)], [probe]),
     /** Counts a transient failure. Resolves to whether it starts a cool-down; one with a `Retry-After` always does. */
     async recordFailure(endpoint: Endpoint, probe: string | undefined, result: FailedResult = UNKNOWN) {
-      const keys = [breakerKey(endpoint), coolDownsKey(endpoint)]
+      const { tenant, subscriptionId } = endpoint
+      const keys = [breakerKey(endpoint), coolDownsKey(endpoint), subscriptionsKey(tenant)]
       const breaker = [failures, cooldownMs, probe ?? '', cooldownMs + REMEMBERED_MS]
       const hung = result.hung === true ? 'h' : '.'
-      const args = [...breaker, resultToText(result), KEPT_PERIODS, HISTORY_MS, result.retryAfterMs ?? 0, hung]
+      const failed = [resultToText(result), KEPT_PERIODS, HISTORY_MS, result.retryAfterMs ?? 0, hung]
+      const args = [...breaker, ...failed, subscriptionId, cooldownMs + REMOVED_BREAKER_MS]
       const opened = await runScript(redis, 'breaker/record-failure', keys, args)
       return opened === 1
     },

@@ -1,4 +1,4 @@
-import { contactKey, type Endpoint } from '../keys.ts'
+import { contactKey, type Endpoint, subscriptionsKey } from '../keys.ts'
 import { execute, type Redis, runScript } from '../redis/redis.ts'
 import { type AttemptResult, resultFromText, resultToText } from './breaker-store.ts'
 
@@ -11,17 +11,19 @@ export interface Contact {
 
 export type Contacts = Awaited<ReturnType<ContactStore['find']>>
 
-/** After the last contact. Covers deleted subscriptions, whose keys nothing else removes. */
+/** After the last contact. */
 const REMEMBERED_MS = 90 * 86_400_000
 
 export type ContactStore = ReturnType<typeof createContactStore>
 
 /** The contact times that the api shows for a subscription. No decision depends on them. */
 export const createContactStore = (redis: Redis) => ({
-  /** Times older than the stored ones change nothing. */
+  /** Times older than the stored ones change nothing, and neither do those of a deleted subscription. */
   async record(endpoint: Endpoint, { successAtMs, failureAtMs, failure }: Contact): Promise<void> {
-    const args = [successAtMs ?? '', failureAtMs ?? '', failure === null ? '' : resultToText(failure), REMEMBERED_MS]
-    await runScript(redis, 'breaker/record-contact', [contactKey(endpoint)], args)
+    const { tenant, subscriptionId } = endpoint
+    const times = [successAtMs ?? '', failureAtMs ?? '', failure === null ? '' : resultToText(failure)]
+    const keys = [contactKey(endpoint), subscriptionsKey(tenant)]
+    await runScript(redis, 'breaker/record-contact', keys, [...times, REMEMBERED_MS, subscriptionId])
   },
   async find(endpoint: Endpoint) {
     const [successAt, failureAt, failure, failingSince] = await redis[execute]((commands) =>

@@ -1,13 +1,14 @@
-import { newSubscriptionId } from '@switchhook/contracts'
-import { eventually, useRedis } from '@switchhook/testkit'
+import { aSubscription, eventually, unverified, useRedis } from '@switchhook/testkit'
 import { breakerKey, type Endpoint } from '../keys.ts'
 import { execute, openRedis, type Redis } from '../redis/redis.ts'
+import { createSubscriptionStore } from '../subscriptions/subscription-store.ts'
 import { type BreakerStore, createBreakerStore } from './breaker-store.ts'
 import { createContactStore } from './contact-store.ts'
 import { createOutageStore, type Outage, type OutageStore } from './outage-store.ts'
 
 const COOLDOWN_MS = 200
-const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 const answered503 = { outcome: 'answered', status: 503 } as const
 const timeout = { outcome: 'timeout', status: null } as const
 
@@ -22,9 +23,18 @@ useRedis(openRedis, (opened) => {
   outages = createOutageStore(redis)
 })
 
-beforeEach(() => {
-  endpoint = { tenant: 'acme', subscriptionId: newSubscriptionId() }
+beforeEach(async () => {
+  endpoint = await anEndpoint()
 })
+
+const subscriptions = () => createSubscriptionStore(redis, unverified, {})
+
+async function anEndpoint(): Promise<Endpoint> {
+  const { tenant, id: subscriptionId } = await subscriptions().create(aSubscription())
+  return { tenant, subscriptionId }
+}
+
+const deleted = ({ tenant, subscriptionId }: Endpoint) => subscriptions().remove(tenant, subscriptionId)
 
 async function open(): Promise<void> {
   await breaker.recordFailure(endpoint, undefined, timeout)
@@ -37,6 +47,19 @@ test('an outage is remembered for 30 days, in which the workers or the traffic o
   expect(await keptMs()).toBeLessThanOrEqual(DAY_MS + COOLDOWN_MS)
   expect(await breaker.recordFailure(endpoint, undefined, answered503)).toBe(true)
   expect(await keptMs()).toBeGreaterThan(29 * DAY_MS)
+})
+
+test('the outage of a deleted subscription is remembered for an hour, also if a retry fails later', async () => {
+  const other = endpoint
+  await open()
+  endpoint = await anEndpoint()
+  await open()
+  await deleted(endpoint)
+  const keptMs = (of: Endpoint): Promise<number> => redis[execute]((commands) => commands.pttl(breakerKey(of)))
+  expect(await keptMs(endpoint)).toBeLessThanOrEqual(HOUR_MS)
+  expect(await breaker.recordFailure(endpoint, await probe(), timeout)).toBe(true)
+  expect(await keptMs(endpoint)).toBeLessThanOrEqual(HOUR_MS + COOLDOWN_MS)
+  expect(await keptMs(other)).toBeGreaterThan(29 * DAY_MS)
 })
 
 async function probe(): Promise<string> {
@@ -157,6 +180,20 @@ describe('the contact times of an endpoint', () => {
     // Another worker's success is written late.
     expect(await record(12_500, 13_000)).toBe(13_000)
     expect(await record(null, 14_000)).toBe(13_000)
+  })
+
+  test('of a deleted subscription are gone, and its retries record none', async () => {
+    const contacts = createContactStore(redis)
+    const [removed, other] = [endpoint, await anEndpoint()]
+    const recorded = async (atMs: number) => {
+      for (const each of [removed, other])
+        await contacts.record(each, { ...nothing, failureAtMs: atMs, failure: timeout })
+      return Promise.all([removed, other].map(async (each) => (await contacts.find(each)).failureAtMs))
+    }
+    expect(await recorded(1_000)).toEqual([1_000, 1_000])
+    await deleted(removed)
+    expect((await contacts.find(removed)).failureAtMs).toBeNull()
+    expect(await recorded(2_000)).toEqual([null, 2_000])
   })
 
   test('outlive the breaker', async () => {

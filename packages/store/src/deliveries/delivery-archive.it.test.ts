@@ -1,6 +1,6 @@
 import { DELIVERY_STATES, factsOfState } from '@switchhook/contracts'
 import { eventually } from '@switchhook/testkit'
-import { bodyKey, logKey, recordKey, senderKey } from '../keys.ts'
+import { bodyKey, logKey, recordKey, senderKey, subscriptionsKey } from '../keys.ts'
 import { execute, type Redis } from '../redis/redis.ts'
 import type { DeliveryArchive } from './delivery-archive.ts'
 import { ledgerOf, recordText, viewOf } from './delivery-record.ts'
@@ -236,6 +236,17 @@ describe('redelivery', () => {
     await redis[execute]((commands) => commands.del(bodyKey(bodiless.deliveryId)))
     expect(await store.beginRedelivery(bodiless.deliveryId, { sender: 'a' })).toEqual({ kind: 'without-body' })
   })
+})
+
+test('deliveries that are not fanned out are listed up to the limit of the tenant, too', async () => {
+  const subscriptions = Object.fromEntries(Array.from({ length: 100_000 }, (_, n) => [n, '{}']))
+  await redis[execute]((commands) => commands.hset(subscriptionsKey('many'), subscriptions))
+  const lists = ['many', 'few'].map(async (tenant) => {
+    const { subscriptionId } = deliveryOf()
+    for (let n = 0; n < 12; n++) await store.list(deliveryOf({ tenant, subscriptionId }))
+    return redis[execute]((commands) => commands.zcard(logKey(subscriptionId)))
+  })
+  expect(await Promise.all(lists)).toEqual([10, 12])
 })
 
 test('a delivery that is listed keeps the lifetime of its list; a new list expires after days', async () => {

@@ -1,7 +1,8 @@
 import type { Delivery, DeliveryId } from '@switchhook/contracts'
-import { bodyKey, logKey, recordKey, redeliveryKey, senderKey } from '../keys.ts'
+import { bodyKey, type Endpoint, logKey, recordKey, redeliveryKey, senderKey, subscriptionsKey } from '../keys.ts'
 import { execute, pipeline, type Redis, runScript } from '../redis/redis.ts'
 import { type DeliveryRecord, ledgerOf, parseRecord, recordText, viewJson, viewOf } from './delivery-record.ts'
+import { listSizeOf } from './list-size.ts'
 import { removeParked } from './parked-list.ts'
 
 type Redelivery =
@@ -107,9 +108,10 @@ export const createDeliveryArchive = (redis: Redis) => ({
     await removeParked(redis, { ...record, run: record.run - 1 })
   },
   /** Lists a delivery that was not fanned out among those of its subscription. Can be repeated. */
-  async list({ subscriptionId, eventId, eventType }: Pick<Delivery, 'subscriptionId' | 'eventId' | 'eventType'>) {
-    // Fan-out, which has the limits, shortens the list with its next entry.
-    const args = ['', NEW_LIST_MS, 0, 1, `${eventId}:${eventType}`]
+  async list({ tenant, subscriptionId, eventId, eventType }: Pick<Delivery, keyof Endpoint | 'eventId' | 'eventType'>) {
+    const subscriptions = await redis[execute]((commands) => commands.hlen(subscriptionsKey(tenant)))
+    // Fan-out, which has the limit of a subscription, shortens the list with its next entry.
+    const args = [listSizeOf(Infinity, subscriptions), NEW_LIST_MS, 'new', 1, `${eventId}:${eventType}`]
     await runScript(redis, 'history/add-events', [logKey(subscriptionId)], args)
   },
 })

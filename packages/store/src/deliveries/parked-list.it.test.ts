@@ -1,6 +1,6 @@
 import { type Delivery, newSubscriptionId, type SubscriptionId } from '@switchhook/contracts'
 import { unverified } from '@switchhook/testkit'
-import { bodyKey, parkedKey, recordKey, totalKey } from '../keys.ts'
+import { bodyKey, parkedKey, parkingSubscriptionsKey, recordKey, totalKey } from '../keys.ts'
 import { execute, type Redis } from '../redis/redis.ts'
 import type { DeliveryArchive } from './delivery-archive.ts'
 import { createDeliveryStore, type DeliveryStore } from './delivery-store.ts'
@@ -146,6 +146,21 @@ test('a large delivery takes a unit for each 8 KB, so that the limit bounds the 
   await park(worker, id, 1)
   expect(await bodiesOf(large)).toEqual([0, 0, 1, 0, 1])
   expect(await counter.count(id)).toMatchObject({ count: 9, withoutBody: 3, dropped: 0 })
+})
+
+test('of a tenant that creates, parks and deletes, the latest 10,000 subscriptions are known', async () => {
+  const parking = (tenant: string) => redis[execute]((commands) => commands.zcard(parkingSubscriptionsKey(tenant)))
+  for (const [tenant, others] of [
+    ['many', 12_000],
+    ['few', 10],
+  ] as const) {
+    const times = Array.from({ length: others }, (_, n) => [Date.now() - n, newSubscriptionId()]).flat()
+    for (let at = 0; at < times.length; at += 2_000)
+      await redis[execute]((commands) => commands.zadd(parkingSubscriptionsKey(tenant), ...times.slice(at, at + 2_000)))
+    const delivery = deliveryOf({ tenant })
+    await aWorker(10).park(delivery, refused(delivery), 'rejected')
+  }
+  expect([await parking('many'), await parking('few')]).toEqual([10_000, 11])
 })
 
 describe('a notice', () => {

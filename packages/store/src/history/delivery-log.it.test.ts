@@ -11,7 +11,7 @@ import {
 import { aSubscription, eventually, UNLIMITED, unscheduled, unverified, useRedis } from '@switchhook/testkit'
 import { createDeliveryStore } from '../deliveries/delivery-store.ts'
 import { deliveryOf as aDelivery, failed, parkedOf } from '../deliveries/testing/deliveries.ts'
-import { logKey } from '../keys.ts'
+import { logKey, subscriptionsKey } from '../keys.ts'
 import { execute, openRedis, type Redis } from '../redis/redis.ts'
 import { createDeliveryLog } from './delivery-log.ts'
 import { createDeliveryLogReader, type LogQuery } from './delivery-log-reader.ts'
@@ -130,6 +130,30 @@ test('entries are removed some at a time: a list has at most a 32nd more than it
   expect(await listed()).toBe(size + 2)
   await write([eventFor(subscription)], { size })
   expect(await listed()).toBe(size)
+})
+
+test('a tenant with many subscriptions has shorter lists, so that all of them together have a limit', async () => {
+  const tenants = [
+    { tenant: 'many', subscriptions: 100_000 },
+    { tenant: 'few', subscriptions: 10 },
+  ]
+  await redis[execute]((commands) =>
+    Promise.all(
+      tenants.map(({ tenant, subscriptions }) =>
+        commands.hset(
+          subscriptionsKey(tenant),
+          Object.fromEntries(Array.from({ length: subscriptions }, (_, n) => [n, '{}'])),
+        ),
+      ),
+    ),
+  )
+  const listed = tenants.map(async ({ tenant }) => {
+    const { id } = aSubscription({ tenant })
+    const events = Array.from({ length: 30 }, () => aLoggedEvent({ tenant, subscriptionIds: [id] }))
+    await write(events, { size: 1_000 })
+    return redis[execute]((commands) => commands.zcard(logKey(id)))
+  })
+  expect(await Promise.all(listed)).toEqual([10, 30])
 })
 
 test('the events of many tenants and subscriptions share a few commands', async () => {

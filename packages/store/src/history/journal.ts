@@ -82,7 +82,7 @@ export function createJournal(redis: Redis, limits: JournalLimits) {
         const rows = some.map((event) => rowOf(event, hasData))
         return [...chunksWithin(PART, rows, sizeOf)].map((chunk) => ({
           keys: [journalIndexKey(tenant), journalKey(tenant)],
-          args: [size, retentionMs, 1, chunk.length, ...chunk.flat()],
+          args: [size, retentionMs, 'journal', chunk.length, ...chunk.flat()],
         }))
       })
       await redis[execute]((commands) => commands.runParts('history/add-events', parts))

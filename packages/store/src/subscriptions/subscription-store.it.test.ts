@@ -1,5 +1,7 @@
 import { type Subscription } from '@switchhook/contracts'
 import { aSubscription, collect, type TestRedis, unverified, useRedis } from '@switchhook/testkit'
+import { createBreakerStore } from '../breaker/breaker-store.ts'
+import { createCoolDownHistory } from '../breaker/cool-down-history.ts'
 import { removedSubscriptionKey, subscriptionsKey } from '../keys.ts'
 import { execute, openRedis, type Redis } from '../redis/redis.ts'
 import { createMatching } from './matching.ts'
@@ -64,19 +66,26 @@ test('a deleted subscription is found as it last was, by its own tenant, for as 
   expect(leftMs).toBeLessThanOrEqual(5_000)
 })
 
-test('of a tenant that creates and deletes, only the newest deleted subscriptions are kept', async () => {
+test('of a tenant that creates and deletes, only the newest deleted subscriptions are kept, and their cool-downs', async () => {
   const keeping = createSubscriptionStore(redis, unverified, { mostRemoved: 3 })
+  const breakers = createBreakerStore(redis, { failures: 1, cooldownMs: 1_000 })
   const signing = { id: 's', secret: 's', since: '2026-11-20T17:00:00.000Z', former: [] }
   const deleted = async (tenant: string) => {
     const { id } = await keeping.create(aSubscription({ tenant, signing }))
+    const endpoint = { tenant, subscriptionId: id }
+    await breakers.recordFailure(endpoint, undefined)
     await keeping.remove(tenant, id)
-    return { tenant, subscriptionId: id }
+    return endpoint
   }
   const own = []
   for (let n = 0; n < 5; n++) own.push(await deleted('acme'))
   const other = await deleted('globex')
   const kept = await Promise.all([...own, other].map((endpoint) => keeping.findRemoved(endpoint)))
   expect(kept.map((each) => each !== undefined)).toEqual([false, false, true, true, true, true])
+  const history = createCoolDownHistory(redis)
+  const all = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }
+  const periods = await Promise.all([...own, other].map((endpoint) => history.between(endpoint, all)))
+  expect(periods.map(({ length }) => length)).toEqual([0, 0, 1, 1, 1, 1])
 })
 
 test('an external id belongs to one subscription of a tenant, also if several are created simultaneously', async () => {

@@ -1,8 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { AppError, type Subscription, type SubscriptionId, type Tenant } from '@switchhook/contracts'
 import {
+  breakerKey,
+  contactKey,
+  coolDownsKey,
   type Endpoint,
   externalIdsKey,
+  logKey,
+  pullersKey,
+  rejectedKey,
   removedSubscriptionKey,
   removedSubscriptionsKey,
   revisionKey,
@@ -30,7 +36,9 @@ const KEYS = [
   subscriptionChangesKey,
   externalIdsKey,
   subscriptionBytesKey,
+  removedSubscriptionsKey,
 ]
+const KEYS_OF_ONE = [removedSubscriptionKey, coolDownsKey, breakerKey, contactKey, rejectedKey]
 
 const TOO_MANY_BYTES =
   'The subscriptions of the tenant have too many bytes. Delete some, or shorten their filters, headers and descriptions.'
@@ -40,8 +48,11 @@ export type RemovedSubscription = Pick<Subscription, 'url' | 'signing' | 'header
 
 /** Deliveries of a deleted subscription can be sent again as long as they are kept while parked. The default of the workers. */
 const REMOVED_RETENTION_MS = 30 * 86_400_000
-/** Otherwise a tenant that creates and deletes all day would fill Redis. At most 10 KB each. */
+/** Otherwise a tenant that creates and deletes all day would fill Redis. At most 12 KB each. */
 const MAX_REMOVED = 10_000
+
+/** How long the circuit breaker of a deleted subscription is kept. Without it, its retries are attempted: they are few, and rare. */
+export const REMOVED_BREAKER_MS = 60 * 60_000
 
 export type SubscriptionStore = ReturnType<typeof createSubscriptionStore>
 
@@ -82,13 +93,13 @@ export function createSubscriptionStore(
       if (written === read) return { before, after }
       const subscription = after ?? before
       const place = subscription === undefined ? '' : placeOf(subscription)
-      const ofRemoved = [removedSubscriptionKey({ tenant, subscriptionId: id }), removedSubscriptionsKey(tenant)]
-      const keys = [...KEYS.map((key) => key(tenant)), ...ofRemoved]
+      const ofOne = KEYS_OF_ONE.map((key) => key({ tenant, subscriptionId: id }))
+      const keys = [...KEYS.map((key) => key(tenant)), ...ofOne]
       const { fromSubscriptions, most } = changes
       const bounds = [fromSubscriptions, most, CHANGES_RETENTION_MS, limits.mostPerTenant ?? '']
       const externalIds = [before?.externalId ?? '', after?.externalId ?? '']
       const mostBytes = limits.mostBytesPerTenant ?? ''
-      const removed = await removedArgs(after === undefined ? before : undefined)
+      const removed = after === undefined && before !== undefined ? await removedArgs(before) : []
       const args = [id, read, written, randomUUID(), place, ...bounds, ...externalIds, mostBytes, ...removed]
       const result = await runScript(redis, 'subscriptions/write-subscription', keys, args)
       if (result === 1) return { before, after }
@@ -99,12 +110,13 @@ export function createSubscriptionStore(
     }
   }
 
-  async function removedArgs(subscription: Subscription | undefined): Promise<(string | number)[]> {
-    if (subscription?.signing === undefined && subscription?.headers === undefined) return ['', '', '']
-    const { url, signing, headers } = subscription
+  async function removedArgs({ url, signing, headers }: Subscription): Promise<(string | number)[]> {
     const removed: RemovedSubscription = { url, ...(signing && { signing }), ...(headers && { headers }) }
+    const kept = signing === undefined && headers === undefined ? '' : JSON.stringify(removed)
     const retentionMs = (await limits.removedRetentionMs?.()) ?? REMOVED_RETENTION_MS
-    return [JSON.stringify(removed), retentionMs, limits.mostRemoved ?? MAX_REMOVED]
+    // At least as long as cool-downs are kept.
+    const knownMs = Math.max(retentionMs, REMOVED_RETENTION_MS)
+    return [kept, retentionMs, limits.mostRemoved ?? MAX_REMOVED, knownMs, REMOVED_BREAKER_MS]
   }
 
   async function find(tenant: Tenant, id: SubscriptionId): Promise<Subscription | undefined> {
@@ -148,6 +160,13 @@ export function createSubscriptionStore(
     async revise(tenant: Tenant, id: SubscriptionId, next: (present: Subscription) => Subscription) {
       const { after } = await write(tenant, id, (present) => present && next(present))
       return after
+    },
+    /**
+     * Removes the lists of a deleted subscription that only its own pages show. Call it once fan-out has logged its last
+     * delivery; what is logged later expires.
+     */
+    async removeLists(id: SubscriptionId): Promise<void> {
+      await redis[execute]((commands) => commands.unlink(logKey(id), pullersKey(id)))
     },
     /** Resolves to whether the subscription existed. If `check(present)` throws, it is kept. */
     async remove(tenant: Tenant, id: SubscriptionId, check?: (present: Subscription) => void): Promise<boolean> {

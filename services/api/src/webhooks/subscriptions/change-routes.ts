@@ -125,6 +125,14 @@ export const deleteSubscription: RouteOf<SubscriptionRouteDeps> = {
     }
     // Before a 404 too: a concurrent request may have just deleted the subscription and still be waiting here.
     await firstAttemptsStopped(performance.now())
+    if (removed || isRerun === true) {
+      await deps.subscriptions.removeLists(subscriptionIdOf(id)).catch((error: unknown) => {
+        deps.log.warn('could not remove the lists of a deleted subscription; they expire', {
+          subscriptionId: id,
+          error,
+        })
+      })
+    }
     // An earlier run of the same request may have deleted it.
     if (!removed && isRerun !== true) throw new AppError('subscription-not-found')
     return { status: 204 }

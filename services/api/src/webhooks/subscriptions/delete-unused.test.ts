@@ -41,6 +41,7 @@ async function fall(
         happened.push('deleted')
         return isFirst
       },
+      removeLists: async () => {},
     },
     pullers: { find: async () => ({ lastAtMs, pullers: [] }) },
     uptime: { read: async () => ({ nowMs: NOW, periods: [{ fromMs: upSinceMs, untilMs: NOW }] }) },

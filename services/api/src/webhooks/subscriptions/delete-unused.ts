@@ -7,7 +7,7 @@ import type { TimerOwners } from '../../state/timer-loop.ts'
 import { timeUntilUnused } from './unused-time.ts'
 
 interface UnusedDeps {
-  readonly subscriptions: Pick<SubscriptionStore, 'find' | 'remove'>
+  readonly subscriptions: Pick<SubscriptionStore, 'find' | 'remove' | 'removeLists'>
   readonly pullers: Pick<PullerStore, 'find'>
   readonly uptime: Pick<UptimeStore, 'read'>
   readonly auth: Pick<Auth, 'unreachableMsAgo'>
@@ -59,6 +59,7 @@ export const createDeleteUnused =
     async function conclude(): Promise<void> {
       // First, because it can fail: then all of this runs again, and a second audit entry would look like a second deletion.
       await held.visitSoon(which)
+      await subscriptions.removeLists(id)
       await auditLog.recordOwn(tenant, 'subscription.deleted', { subscriptionId: id })
       log.info('a pull subscription was deleted, because no client received its deliveries', which)
     }

@@ -4,9 +4,16 @@ import {
   SUBSCRIPTION_LEASE_MARGIN_MS,
   SUBSCRIPTION_LEASE_MS,
 } from '@switchhook/contracts'
-import type { Surroundings } from '@switchhook/servicekit'
-import { createRejectionStore, openRedis } from '@switchhook/store'
-import { eventually, silentLog } from '@switchhook/testkit'
+import { logFanOut, loggedEvent, type Surroundings } from '@switchhook/servicekit'
+import {
+  createDeliveryLogReader,
+  createJournalReader,
+  createPullerStore,
+  createRejectionStore,
+  openRedis,
+  type Redis,
+} from '@switchhook/store'
+import { aSubscription, eventually, silentLog } from '@switchhook/testkit'
 import { type ApiUnderTest, startApiUnderTest } from '../../testing/api-under-test.ts'
 import { useApi } from '../../testing/use-api.ts'
 
@@ -24,6 +31,7 @@ interface Subscription {
 
 let around: Surroundings<'acme' | 'globex' | 'initech'>
 let api: ApiUnderTest
+let redis: Redis
 let acme: { authorization: string }
 let globex: { authorization: string }
 
@@ -33,6 +41,7 @@ useApi(
     ({
       around,
       api,
+      redis,
       headers: { acme, globex },
     } = world),
 )
@@ -289,6 +298,34 @@ describe('GET', () => {
 })
 
 describe('DELETE', () => {
+  test('removes the list of deliveries, and who received them; those of another subscription stay', async () => {
+    const journal = createJournalReader(redis, { size: 10, retentionMs: 60_000, deliveryRetentionMs: 60_000 })
+    const [log, pullers] = [createDeliveryLogReader(redis, journal), createPullerStore(redis)]
+    const pull = { mode: 'pull', eventTypes: ['call.status'] }
+    const created = await Promise.all(
+      [pull, pull].map(async (json) => (await api.call('POST', PATH, { headers: acme, json })).body),
+    )
+    const ids = created.map((body) => parseSubscriptionId((body as Subscription).id))
+    await logFanOut(redis, loggedEvent({ subscriptionIds: ids }))
+    for (const id of ids) await pullers.note(id, 'crm', Date.now())
+    const left = () =>
+      Promise.all(
+        ids.map(async (id) => {
+          const { items } = await log.page(aSubscription({ id }), { limit: 10 })
+          return [items.length, (await pullers.find(id, Date.now())).pullers.length]
+        }),
+      )
+    expect(await left()).toEqual([
+      [1, 1],
+      [1, 1],
+    ])
+    expect((await api.call('DELETE', `${PATH}/${ids[0]}`, { headers: acme })).status).toBe(204)
+    expect(await left()).toEqual([
+      [0, 0],
+      [1, 1],
+    ])
+  })
+
   test('answers 204 without a body; afterwards the subscription does not exist', async () => {
     const { id } = await create()
     expect(await api.call('DELETE', `${PATH}/${id}`, { headers: acme })).toMatchObject({ status: 204, body: undefined })
