@@ -115,7 +115,7 @@ export const createLimitNotices = (redis: Redis, list: LimitedList) => ({
 })
 
 /** Of Redis's memory, a usual delivery takes less after eight attempts. */
-const UNIT_BYTES = 8_192
+export const UNIT_BYTES = 8_192
 /** Of one attempt with the endpoint's answer, and of all that a record keeps, at most (settle-delivery.lua). */
 const ATTEMPT_BYTES = 640
 const MAX_ATTEMPTS_BYTES = 16_384

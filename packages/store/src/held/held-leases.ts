@@ -7,7 +7,8 @@ import {
 } from '@switchhook/contracts'
 import type { HeldMessage } from '../deliveries/held-message.ts'
 import type { HeldVisits } from '../deliveries/held-visits.ts'
-import { type Endpoint, heldKey, leasedKey, outcomesKey, reportedKey, timedKeys } from '../keys.ts'
+import { UNIT_BYTES } from '../deliveries/tenant-sizes.ts'
+import { type Endpoint, heldExtrasKey, heldKey, leasedKey, outcomesKey, reportedKey, timedKeys } from '../keys.ts'
 import { scoredEntries } from '../paging.ts'
 import { execute, pipeline, type Redis, runScript } from '../redis/redis.ts'
 
@@ -33,6 +34,8 @@ export type HeldEntry = ReturnType<typeof heldEntriesOf>[number]
 export const heldEntriesOf = (reply: readonly string[]) =>
   scoredEntries(reply).map(({ member, since }) => ({ deliveryId: parseDeliveryId(member), score: since }))
 
+/** Of the deliveries that one request receives: a mebibyte of bodies. */
+const MAX_RECEIVED_UNITS = (1_024 * 1_024) / UNIT_BYTES
 /** When a visit records a reported outcome, because no worker has recorded its batch. */
 const REPORTED_SECONDS = 30
 const SECOND_MS = 1_000
@@ -65,14 +68,21 @@ export function createHeldLeases(redis: Redis, visits: Pick<HeldVisits, 'askFor'
       const endsAtMs = lease === null ? 0 : leaseTimes(lease).endsAtMs
       return endsAtMs > nowMs ? endsAtMs : null
     },
-    /** Leases the deliveries that have been due for longest. It may find fewer than `most` although more are held. */
+    /**
+     * Leases the deliveries that have been due for longest, up to a mebibyte of bodies, but at least one. It may find fewer than
+     * `most` although more are held.
+     */
     async receive(endpoint: Endpoint, most: number, leaseSeconds: number): Promise<readonly LeasedDelivery[]> {
       const { subscriptionId: id } = endpoint
       // Asked for first: a lease that no worker visits would never end. A second later: the lease has not begun yet.
       await visits.askFor(endpoint, (leaseSeconds + 1) * SECOND_MS)
       const [, leased] = await pipeline(redis, (commands) => [
         commands.runScript('held/keep-time', timedKeys(id), []),
-        commands.runScript('held/lease-held', [heldKey(id), leasedKey(id)], [most, leaseSeconds]),
+        commands.runScript(
+          'held/lease-held',
+          [heldKey(id), leasedKey(id), heldExtrasKey(id)],
+          [most, leaseSeconds, MAX_RECEIVED_UNITS],
+        ),
       ])
       const entries = heldEntriesOf(leased)
       const found = await read(entries.map(({ deliveryId }) => deliveryId))

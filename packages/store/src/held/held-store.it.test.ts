@@ -102,6 +102,29 @@ test('a held delivery is received as it was, byte for byte, and its record says 
   expect(endsAtMs - beganAtMs).toBe(30_000)
 })
 
+test('a request receives a mebibyte of bodies, or one larger delivery, and leases nothing else; small ones are not counted', async () => {
+  const hundred = { tenant: 'acme', subscriptionId: newSubscriptionId() }
+  for (let n = 0; n < 100; n++) await hold(deliveryOf({ ...hundred, body: Buffer.alloc(600) }))
+  expect(await held.receive(hundred, 100, 30)).toHaveLength(100)
+
+  const sizes = [2_000_000, 262_144, 262_144, 262_144, 262_144, 600]
+  const large: Delivery[] = []
+  for (const [at, size] of sizes.entries()) {
+    const delivery = deliveryOf({ subscriptionId: id, body: Buffer.alloc(size) })
+    large.push(await hold(delivery, { dueInMs: at - sizes.length }))
+  }
+  const received = []
+  for (let request = 0; request < 3; request++) received.push(idsOf(await held.receive(endpoint, 100, 30)))
+  const ids = large.map(({ deliveryId }) => deliveryId)
+  expect(received).toEqual([ids.slice(0, 1), ids.slice(1, 5), ids.slice(5)])
+})
+
+test('what a request leaves, because its answer is full, is not leased', async () => {
+  for (let n = 0; n < 6; n++) await hold(deliveryOf({ subscriptionId: id, body: Buffer.alloc(262_144) }))
+  expect(await held.receive(endpoint, 100, 30)).toHaveLength(4)
+  expect(await held.count(id)).toMatchObject({ count: 6, leased: 4 })
+})
+
 test('the message that was held is settled, also the first of a run, and the held one is not', async () => {
   const delivery = await hold()
   expect(await deliveries.isSettled(delivery)).toBe(true)

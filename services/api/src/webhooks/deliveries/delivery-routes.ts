@@ -74,7 +74,7 @@ export const redeliverDelivery: RouteOf<DeliveryRouteDeps> = {
     const requestId = isKeyed ? idFor('redelivery') : undefined
     const found = await findDelivery(deps, caller.tenant, deliveryId)
     const { attempts, envelope, ...view } = viewOf(await redeliver(deps, found, requestId))
-    // An envelope can have 256 KB, the attempts 128 KB.
+    // An envelope can have 256 KB, the attempts 16 KB.
     return { status: 202, body: { ...view, attempts: [], envelope: null }, large: { attempts, envelope } }
   },
   /** The attempts of earlier runs, as in the first answer. Without the record, only the journal can have the envelope. */
