@@ -35,12 +35,12 @@ import {
 } from '@switchhook/store'
 import { aSubscription, eventually, silentLog, UNLIMITED, unscheduled, unverified, useRedis } from '@switchhook/testkit'
 import { announceTimers } from '../../state/timer-loop.ts'
-import type { Writing } from '../../state/transact.ts'
+import { createTransact, type Writing } from '../../state/transact.ts'
 import { boundRoute } from '../../testing/bound-route.ts'
 import { countRecovery } from './begin-recovery.ts'
 import { createRecoveries } from './recoveries-feature.ts'
 import { newRecovery, type Recovery, type Selection } from './recovery.ts'
-import type { RecoveryBook } from './recovery-book.ts'
+import { createRecoveryBook, type RecoveryBook } from './recovery-book.ts'
 import { createRecoveryMeter, type RecoveryMeter } from './recovery-meter.ts'
 import { recoveryRoutes } from './recovery-routes.ts'
 
@@ -714,6 +714,47 @@ describe('beginning', () => {
     expect(listed.map(({ recoveryId }) => recoveryId)).toEqual(ids.slice(0, 50))
     await eventually(async () => {
       for (const id of ids.slice(50)) expect(await replicas[0].book.find(tenant, id)).toBeUndefined()
+    })
+  })
+
+  describe('for many subscriptions of a tenant', () => {
+    const few = { subscription: 50, tenant: 3 }
+    const limited = () => {
+      const state = createStateStore(connections[0])
+      const deps = { store: state, rejections: createRejectionStore(connections[0]), meter, now: () => nowMs }
+      return createRecoveryBook(deps, createTransact(state), few)
+    }
+    const beginOf = async (of: string, isCancelled: boolean): Promise<RecoveryId> => {
+      const recoveryId = parseRecoveryId(randomUUID())
+      const asked = { recoveryId, subscriptionId: newSubscriptionId(), kind: 'recovery', startedBy: 'request' } as const
+      const none = { found: 1, failed: 0, after: '0', until: '0', parkedUntil: '0' }
+      await limited().begin(of, newRecovery({ ...asked, selection: ALL, maxPerSecond: null, ...none }, nowMs))
+      if (isCancelled) await limited().cancel(of, recoveryId)
+      return recoveryId
+    }
+    const known = async (of: string, ids: readonly RecoveryId[]) =>
+      Promise.all(ids.map(async (id) => (await limited().find(of, id)) !== undefined))
+
+    test('keeps the latest that have ended, and all that run', async () => {
+      const another = randomUUID()
+      const others = await beginOf(another, true)
+      const running = await beginOf(tenant, false)
+      const ended: RecoveryId[] = []
+      for (let n = 0; n < 4; n++) ended.push(await beginOf(tenant, true))
+      await eventually(async () =>
+        expect(await known(tenant, [running, ...ended])).toEqual([true, false, false, true, true]),
+      )
+      expect(await known(another, [others])).toEqual([true])
+    })
+
+    test('is refused while as many run as the tenant can have', async () => {
+      const running: RecoveryId[] = []
+      for (let n = 0; n < 3; n++) running.push(await beginOf(tenant, false))
+      await expect(beginOf(tenant, false)).rejects.toMatchObject({ code: 'recovery-in-progress' })
+      await limited().cancel(tenant, running[1] as RecoveryId)
+      await beginOf(tenant, false)
+      await eventually(async () => expect(await known(tenant, running)).toEqual([true, false, true]))
+      await beginOf(randomUUID(), false)
     })
   })
 

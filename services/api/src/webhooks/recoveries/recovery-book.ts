@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AppError, type RecoveryId, type SubscriptionId, type Tenant } from '@switchhook/contracts'
 import type { Broker } from '@switchhook/messaging'
-import { type BreakerStore, createListCursor, type PageQuery, type ParkedWindow } from '@switchhook/store'
+import { type BreakerStore, chunksOf, createListCursor, type PageQuery, type ParkedWindow } from '@switchhook/store'
 import type { State } from '../../state/state.ts'
 import type { Transact, Writing } from '../../state/transact.ts'
 import type { WebhookParts } from '../stores.ts'
@@ -18,12 +18,10 @@ export interface RecoveriesDeps extends Pick<WebhookParts, 'rejections' | 'deliv
   readonly meter: RecoveryMeter
 }
 
-/** The ids of a subscription's or a tenant's recoveries, the newest first. */
-interface Listed {
-  readonly recoveries: readonly RecoveryId[]
-}
+/** A recovery in the list of its tenant. */
+type Listed = readonly [recoveryId: RecoveryId, subscriptionId: SubscriptionId]
 
-type BegunRecovery = { readonly begun: Recovery; readonly dropped: readonly RecoveryId[] }
+type BegunRecovery = { readonly begun: Recovery; readonly dropped: readonly Listed[] }
 
 export interface RecoveryTimer {
   readonly recoveryId: RecoveryId
@@ -33,19 +31,24 @@ export interface RecoveryTimer {
 
 const DAY_MS = 24 * 60 * 60_000
 const KEPT_MS = 7 * DAY_MS
-/** How long a list is kept after its last recovery began: longer than any recovery runs. */
+/** How long the list is kept after its last recovery began: longer than any recovery runs. */
 const LIST_KEPT_MS = 90 * DAY_MS
-const MAX_LISTED = 50
-const MAX_LISTED_OF_TENANT = 200
+/** Of which the store has records: otherwise a client that begins and cancels all day would fill it. */
+const MOST = { subscription: 50, tenant: 1_000 }
+/** Recoveries that are read together, to find one that has ended. */
+const READ_AT_ONCE = 50
 /** Longer than the broker takes to confirm, or to be declared away. */
 const RELEASED_WITHIN_MS = 12_000
 const RELEASED_CHECK_MS = 50
 
 export const recoveryKey = (recoveryId: RecoveryId): string => `recovery:${recoveryId}`
 
-const listKey = (subscriptionId: SubscriptionId): string => `recoveries:${subscriptionId}`
-const TENANT_LIST = 'recoveries'
-const listed = (key: string, recoveries: Listed['recoveries']) => ({ key, value: { recoveries }, ttlMs: LIST_KEPT_MS })
+/** The recoveries of a tenant, the newest first. The others have no record. */
+const LIST = 'recoveries'
+const parseList = (stored: unknown): readonly Listed[] =>
+  (stored as { readonly recoveries: Listed[] } | undefined)?.recoveries ?? []
+const idsOf = (list: readonly Listed[], subscriptionId: SubscriptionId): RecoveryId[] =>
+  list.flatMap(([recoveryId, of]) => (of === subscriptionId ? [recoveryId] : []))
 
 const cursors = createListCursor('r', /^[0-9a-f-]{36}$/)
 
@@ -63,7 +66,11 @@ export function writingOf(recovery: Recovery, dueInMs?: number): Writing {
 export type RecoveryBook = ReturnType<typeof createRecoveryBook>
 
 /** The stored recoveries. Every method rejects with Unavailable if Redis is away. */
-export function createRecoveryBook({ store, rejections, meter, now }: RecoveriesDeps, transact: Transact) {
+export function createRecoveryBook(
+  { store, rejections, meter, now }: Pick<RecoveriesDeps, 'store' | 'rejections' | 'meter' | 'now'>,
+  transact: Transact,
+  most: Readonly<typeof MOST> = MOST,
+) {
   async function read(tenant: Tenant, ids: readonly RecoveryId[]): Promise<readonly Recovery[]> {
     const records = await store.read(tenant, ids.map(recoveryKey))
     return records.flatMap(({ value }) => (value === undefined ? [] : [value as Recovery]))
@@ -75,8 +82,8 @@ export function createRecoveryBook({ store, rejections, meter, now }: Recoveries
       return { result: undefined, ...(value !== undefined && { writing: { records } }) }
     })
 
-  const readList = async (tenant: Tenant, key: string): Promise<readonly RecoveryId[]> =>
-    ((await store.read(tenant, [key]))[0]?.value as Listed | undefined)?.recoveries ?? []
+  const readList = async (tenant: Tenant): Promise<readonly Listed[]> =>
+    parseList((await store.read(tenant, [LIST]))[0]?.value)
 
   const find = async (tenant: Tenant, recoveryId: RecoveryId): Promise<Recovery | undefined> =>
     (await read(tenant, [recoveryId]))[0]
@@ -94,6 +101,25 @@ export function createRecoveryBook({ store, rejections, meter, now }: Recoveries
     })
   }
 
+  /**
+   * Those that give way to a new one. A running recovery never does: it would be lost.
+   * @throws AppError `recovery-in-progress` if all of the tenant are running
+   */
+  async function beyondLimits(tenant: Tenant, list: readonly Listed[], of: SubscriptionId): Promise<readonly Listed[]> {
+    const own = list.filter(([, subscriptionId]) => subscriptionId === of).slice(most.subscription - 1)
+    if (own.length > 0 || list.length < most.tenant) return own
+    for (const some of chunksOf(list.toReversed(), READ_AT_ONCE)) {
+      const ids = some.map(([id]) => id)
+      const running = (await read(tenant, ids)).filter(({ endedAt }) => endedAt === null)
+      const runningIds = new Set(running.map(({ recoveryId }) => recoveryId))
+      const ended = some.find(([id]) => !runningIds.has(id))
+      if (ended !== undefined) return [ended]
+    }
+    throw new AppError('recovery-in-progress', {
+      detail: `${most.tenant} recoveries of the tenant are running. Cancel one or wait for its end, then repeat the request.`,
+    })
+  }
+
   return {
     find,
     /**
@@ -101,39 +127,37 @@ export function createRecoveryBook({ store, rejections, meter, now }: Recoveries
      * @throws AppError `recovery-in-progress` if one of the subscription runs with another selection or pace
      */
     begun: async (tenant: Tenant, request: RecoveryRequested): Promise<Recovery | undefined> =>
-      existingFor(tenant, request, (await readList(tenant, listKey(request.subscriptionId)))[0]),
-    /** Stores a recovery with the timer of its first step, unless `begun` finds one. @throws as `begun` */
+      existingFor(tenant, request, idsOf(await readList(tenant), request.subscriptionId)[0]),
+    /** Stores a recovery with the timer of its first step, unless `begun` finds one. @throws as `begun` and `beyondLimits` */
     begin: async (tenant: Tenant, recovery: Recovery): Promise<Recovery> => {
-      const keys = [listKey(recovery.subscriptionId), TENANT_LIST]
-      const { begun, dropped } = await transact<BegunRecovery>(tenant, keys, async (stored) => {
-        const [ofSubscription = [], ofTenant = []] = stored.map((list) => (list as Listed | undefined)?.recoveries)
-        const existing = await existingFor(tenant, recovery, ofSubscription[0])
+      const { recoveryId, subscriptionId } = recovery
+      const { begun, dropped } = await transact<BegunRecovery>(tenant, [LIST], async ([stored]) => {
+        const list = parseList(stored)
+        const existing = await existingFor(tenant, recovery, idsOf(list, subscriptionId)[0])
         if (existing !== undefined) return { result: { begun: existing, dropped: [] } }
+        const dropped = await beyondLimits(tenant, list, subscriptionId)
+        const recoveries = [[recoveryId, subscriptionId], ...list.filter((each) => !dropped.includes(each))]
         const { records, timers = [] } = writingOf(recovery, 0)
-        const lists = [
-          listed(listKey(recovery.subscriptionId), [recovery.recoveryId, ...ofSubscription].slice(0, MAX_LISTED)),
-          listed(TENANT_LIST, [recovery.recoveryId, ...ofTenant].slice(0, MAX_LISTED_OF_TENANT)),
-        ]
         return {
-          result: { begun: recovery, dropped: ofSubscription.slice(MAX_LISTED - 1) },
-          writing: { records: [...lists, ...records], timers },
+          result: { begun: recovery, dropped },
+          writing: { records: [{ key: LIST, value: { recoveries }, ttlMs: LIST_KEPT_MS }, ...records], timers },
         }
       })
-      // Bounds the store for a client that begins and cancels all day. After a crash here, the records expire in seven days.
-      await Promise.all(dropped.map((recoveryId) => expire(tenant, recoveryId)))
+      // After a crash here, the records expire in seven days.
+      await Promise.all(dropped.map(([id]) => expire(tenant, id)))
       return begun
     },
     /** The newest 50, the newest first. An ended recovery expires after seven days. */
     list: async (tenant: Tenant, subscriptionId: SubscriptionId) =>
-      read(tenant, await readList(tenant, listKey(subscriptionId))),
+      read(tenant, idsOf(await readList(tenant), subscriptionId)),
     /**
-     * A page of the tenant's newest 200, the newest first.
+     * A page of the tenant's newest 1,000, the newest first.
      * @throws AppError `invalid-request` for a cursor that is not from this list
      */
     page: async (tenant: Tenant, { limit, cursor }: PageQuery) => {
       const after = cursor === undefined ? undefined : cursors.parse(cursor)
-      const ids = await readList(tenant, TENANT_LIST)
-      // A recovery that has left the list meanwhile was the oldest: nothing follows it.
+      const ids = (await readList(tenant)).map(([id]) => id)
+      // A recovery that has left the list meanwhile was the oldest that had ended: nothing follows it but some that run for longer.
       const place = after === undefined ? -1 : ids.findIndex((id) => id === after)
       const from = after !== undefined && place < 0 ? ids.length : place + 1
       const page = ids.slice(from, from + limit)

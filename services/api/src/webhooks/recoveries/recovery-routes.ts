@@ -140,7 +140,7 @@ const listAllRecoveries: RouteOf<RecoveryRouteDeps, undefined, PageQuery> = {
   operationId: 'listAllRecoveries',
   summary: 'List the recoveries of all subscriptions',
   description:
-    'Lists the newest 200 recoveries and backfills of the tenant, the newest first. An ended one is kept for seven days. A page can have fewer items than `limit` and still have a `nextCursor`.',
+    'Lists the newest 1,000 recoveries and backfills of the tenant, the newest first. An ended one is kept for seven days. A page can have fewer items than `limit` and still have a `nextCursor`.',
   query: pageParameters,
   responses: { 200: { description: 'A page of recoveries.', body: recoveryPageSchema } },
   async handle({ caller, query }, deps) {
