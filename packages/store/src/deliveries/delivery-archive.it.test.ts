@@ -1,6 +1,6 @@
 import { DELIVERY_STATES, factsOfState } from '@switchhook/contracts'
 import { eventually } from '@switchhook/testkit'
-import { bodyKey, logKey, recordKey, senderKey, subscriptionsKey } from '../keys.ts'
+import { bodyKey, logKey, recordKey, redeliveryKey, senderKey, subscriptionsKey } from '../keys.ts'
 import { execute, type Redis } from '../redis/redis.ts'
 import type { DeliveryArchive } from './delivery-archive.ts'
 import { ledgerOf, recordText, viewOf } from './delivery-record.ts'
@@ -224,6 +224,23 @@ describe('redelivery', () => {
       expect(kind).toBe(factsOfState(state).next === 'due' ? 'not-parked' : 'begun')
     },
   )
+
+  test('what a request began from is known for days, but once it was sent only until the answer is stored', async () => {
+    const [sent, begun] = [deliveryOf(), deliveryOf()]
+    for (const delivery of [sent, begun]) await store.park(delivery, refused(delivery), 'rejected')
+    const by = { sender: 'request', isRequest: true }
+    const [redelivery] = [
+      await store.beginRedelivery(sent.deliveryId, by),
+      await store.beginRedelivery(begun.deliveryId, by),
+    ]
+    if (redelivery.kind !== 'begun') throw new Error(redelivery.kind)
+    await store.redeliverySent(redelivery.record, by)
+    const keptMs = (delivery: typeof sent) => fixture.ttlOf(redeliveryKey(delivery.deliveryId, by.sender))
+    expect(await keptMs(sent)).toBeLessThanOrEqual(10 * 60_000)
+    expect(await keptMs(begun)).toBeGreaterThan(24 * HOUR_MS)
+    expect(await store.begunFrom(sent.deliveryId, by.sender)).toBe(1)
+    expect(await keptMs(sent)).toBeLessThanOrEqual(10 * 60_000)
+  })
 
   test('a delivery that is unknown, not parked or without a body cannot be begun', async () => {
     const unknown = deliveryOf()

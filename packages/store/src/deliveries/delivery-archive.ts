@@ -38,6 +38,8 @@ const ANNOUNCED_MS = 7 * 86_400_000
 const SENDING_LEASE_MS = 15_000
 /** Longer than an idempotency key is remembered. */
 const REDELIVERY_NOTED_MS = 2 * 86_400_000
+/** Once it is sent: longer than the request takes to store its answer, which its repeats then get. */
+const SENT_NOTED_MS = 10 * 60_000
 /** Longer than publishing takes. A new delivery that could not be published is forgotten after it. */
 const UNSENT_MS = 60_000
 /** The default of DELIVERY_LOG_RETENTION, for a list that fan-out has not written yet, and may never write. */
@@ -96,14 +98,15 @@ export const createDeliveryArchive = (redis: Redis) => ({
     runScript(redis, 'redis/delete-if-equal', [senderKey(deliveryId)], [sender]),
   /** The run that an earlier call of the same request began from; undefined: none has begun one. */
   async begunFrom(deliveryId: DeliveryId, requestId: string): Promise<number | undefined> {
-    const key = redeliveryKey(deliveryId, requestId)
-    const noted = await redis[execute]((commands) => commands.getex(key, 'PX', REDELIVERY_NOTED_MS))
+    const noted = await redis[execute]((commands) => commands.get(redeliveryKey(deliveryId, requestId)))
     return noted === null ? undefined : Number(noted)
   },
   /** Notes that the record of `beginRedelivery` was published: by this sender, or if absent, by another one. */
   async redeliverySent(record: DeliveryRecord, by?: Pick<Redeliverer, 'sender'>): Promise<void> {
-    const keys = [recordKey(record.deliveryId), senderKey(record.deliveryId)]
-    const args = [record.run, viewJson(record), ANNOUNCED_MS, by?.sender ?? '']
+    const { deliveryId, run } = record
+    const sender = by?.sender ?? ''
+    const keys = [recordKey(deliveryId), senderKey(deliveryId), redeliveryKey(deliveryId, sender)]
+    const args = [run, viewJson(record), ANNOUNCED_MS, sender, SENT_NOTED_MS]
     await runScript(redis, 'deliveries/confirm-redelivery', keys, args)
     await removeParked(redis, { ...record, run: record.run - 1 })
   },
