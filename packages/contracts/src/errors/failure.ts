@@ -57,7 +57,7 @@ export const FAILURES = {
     status: 409,
     title: 'The signing secret cannot be decrypted; rotate the secret or contact the operator',
   },
-  'recovery-in-progress': { status: 409, title: 'Another recovery of this subscription is in progress' },
+  'recovery-in-progress': { status: 409, title: 'Another recovery is in progress' },
   'idempotency-key-in-use': { status: 409, title: 'A request with this Idempotency-Key is still in progress' },
   'precondition-failed': { status: 412, title: 'The resource has changed since it was read' },
   'body-too-large': { status: 413, title: 'The body is larger than 64 KiB' },
