@@ -748,10 +748,13 @@ describe('beginning', () => {
     })
 
     test('is refused while as many run as the tenant can have', async () => {
-      const running: RecoveryId[] = []
-      for (let n = 0; n < 3; n++) running.push(await beginOf(tenant, false))
+      const running = [
+        await beginOf(tenant, false),
+        await beginOf(tenant, false),
+        await beginOf(tenant, false),
+      ] as const
       await expect(beginOf(tenant, false)).rejects.toMatchObject({ code: 'recovery-in-progress' })
-      await limited().cancel(tenant, running[1] as RecoveryId)
+      await limited().cancel(tenant, running[1])
       await beginOf(tenant, false)
       await eventually(async () => expect(await known(tenant, running)).toEqual([true, false, true]))
       await beginOf(randomUUID(), false)
