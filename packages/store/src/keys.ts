@@ -50,7 +50,7 @@ export const removedSubscriptionsKey = (tenant: Tenant): string => ofTenant(tena
 /** zset: subscription → end of the lease of its receiver check, ms · as long as the longest lease · api */
 export const checksKey = (tenant: Tenant): string => ofTenant(tenant, 'checks')
 
-/** string: result of a receiver check, JSON · 10 minutes · worker */
+/** string: result of a receiver check, JSON · until the api takes it, at most 10 minutes · worker */
 export const checkFactsKey = (checkId: string): string => `sh:{c:${checkId}}:facts`
 
 // Circuit breaker and contact times. They share the subscriptions' tag, so that one script reads both.

@@ -48,10 +48,12 @@ test('the key of checks that were not ended expires with the longest lease', asy
   expect(leftMs).toBeLessThanOrEqual(BOUNDS.leaseMs)
 })
 
-test('the result of a check is found by its id', async () => {
-  expect(await checks.find('a')).toBeUndefined()
+test('the result of a check is taken once, by its id', async () => {
+  expect(await checks.take('a')).toBeUndefined()
   const plain = { outcome: 'timeout', status: null, durationMs: 3 } as const
   const facts = { deadlineMs: 1, isSigned: false, plain }
-  await checks.save('a', facts)
-  expect(await checks.find('a')).toEqual(facts)
+  for (const id of ['a', 'b']) await checks.save(id, facts)
+  expect(await checks.take('a')).toEqual(facts)
+  expect(await checks.take('a')).toBeUndefined()
+  expect(await checks.take('b')).toEqual(facts)
 })

@@ -4,7 +4,7 @@ import { execute, type Redis, runScript } from '../redis/redis.ts'
 
 type Checked = Pick<Subscription, 'tenant' | 'id'>
 
-/** How long a result is kept. The request that started the check waits for it. */
+/** How long a result is kept that the request which started the check does not take. */
 const FACTS_MS = 10 * 60_000
 
 export type CheckStore = ReturnType<typeof createCheckStore>
@@ -21,8 +21,9 @@ export const createCheckStore = (redis: Redis) => ({
   async save(checkId: string, result: CheckResult): Promise<void> {
     await redis[execute]((commands) => commands.set(checkFactsKey(checkId), JSON.stringify(result), 'PX', FACTS_MS))
   },
-  async find(checkId: string): Promise<CheckResult | undefined> {
-    const stored = await redis[execute]((commands) => commands.get(checkFactsKey(checkId)))
+  /** Forgets the result: only one request waits for it. */
+  async take(checkId: string): Promise<CheckResult | undefined> {
+    const stored = await redis[execute]((commands) => commands.getdel(checkFactsKey(checkId)))
     return stored === null ? undefined : (JSON.parse(stored) as CheckResult)
   },
 })

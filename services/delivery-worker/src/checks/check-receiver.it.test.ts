@@ -36,7 +36,7 @@ test('a check keeps the limits of its subscription', async () => {
     const expiresAt = new Date(Date.now() + 30_000).toISOString()
     await broker.publishCheck({ checkId, subscriptionId: id, tenant, eventType: 'call.status', expiresAt })
     const checks = createCheckStore(redis)
-    await eventually(async () => expect(await checks.find(checkId)).toHaveProperty('duplicate.status', 204))
+    await eventually(async () => expect(await checks.take(checkId)).toHaveProperty('duplicate.status', 204))
     return receiver.requests(path).map(({ receivedAt }) => receivedAt)
   }
   // Without limits, the three that follow the first are in flight together: none is answered before all have arrived.

@@ -61,7 +61,7 @@ const NOT_UNDERSTOOD =
 
 async function factsOf(checks: TrialRouteDeps['checks'], checkId: string, untilMs: number): Promise<CheckFacts> {
   while (performance.now() < untilMs) {
-    const stored = await checks.find(checkId)
+    const stored = await checks.take(checkId)
     if (stored !== undefined) {
       const result = readCheckResult(stored)
       if (result === undefined) throw new AppError('check-unfinished', { detail: NOT_UNDERSTOOD })
