@@ -1,4 +1,4 @@
-import { codedError } from '../policy/classify.ts'
+import { codedError } from '@switchhook/runtime'
 import { classifyBroken, StrayAnswer } from './classify-broken.ts'
 import type { Use } from './connections.ts'
 

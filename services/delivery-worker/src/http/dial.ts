@@ -1,8 +1,7 @@
 import { connect, isIP, isIPv6, type Socket } from 'node:net'
-import type { AddressGuard } from '@switchhook/egress'
-import { type Deadline, startDeadline } from '@switchhook/runtime'
-import { BLOCKED_ADDRESS, codedError, explainedError, isOurShortage } from '../policy/classify.ts'
-import type { Lookup } from './lookup.ts'
+import type { AddressGuard, Lookup } from '@switchhook/egress'
+import { codedError, type Deadline, startDeadline } from '@switchhook/runtime'
+import { BLOCKED_ADDRESS, explainedError, isOurShortage } from '../policy/classify.ts'
 
 /** A way to connect to addresses: directly, or through a proxy. */
 export interface Way {

@@ -1,12 +1,11 @@
 import type { Delivery, Outcome } from '@switchhook/contracts'
-import { type AddressGuard, createAddressGuard } from '@switchhook/egress'
+import { type AddressGuard, createAddressGuard, createLookup } from '@switchhook/egress'
 import { type Logger, startDeadline } from '@switchhook/runtime'
 import { attemptHeaders, createSigner, openVault, type Signer } from '@switchhook/signing'
 import { LRUCache } from 'lru-cache'
 import type { Clocks } from '../clocks.ts'
 import type { WorkerConfig } from '../config.ts'
 import { type ConnectionOptions, openConnections } from './connections.ts'
-import { createLookup } from './lookup.ts'
 import {
   createPostUnderLease,
   type PostTerms,

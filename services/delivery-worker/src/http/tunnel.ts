@@ -1,10 +1,10 @@
 import type { ClientRequest } from 'node:http'
 import { request as tlsRequest } from 'node:https'
 import { isIP, isIPv4, type Socket } from 'node:net'
-import { type Logger, startDeadline } from '@switchhook/runtime'
+import { codedError, type Logger, startDeadline } from '@switchhook/runtime'
 import { LRUCache } from 'lru-cache'
 import type { EgressProxy } from '../egress-proxy.ts'
-import { codedError, explainedError, isOurShortage, NO_LOCAL_PORT, PROXY_FAILED } from '../policy/classify.ts'
+import { explainedError, isOurShortage, NO_LOCAL_PORT, PROXY_FAILED } from '../policy/classify.ts'
 import { addressText, type Way } from './dial.ts'
 
 /** An import of this module would load all of Node's `fetch` at start, for its re-exports. */

@@ -1,17 +1,10 @@
 import { createRequire } from 'node:module'
 import { isLeaseValid, type Outcome } from '@switchhook/contracts'
-import { type Deadline, startDeadline } from '@switchhook/runtime'
+import { codedError, type Deadline, startDeadline } from '@switchhook/runtime'
 import type * as axios from 'axios'
 import type { Dispatcher } from 'undici'
 import { answerExcerpt, EXCERPT_SOURCE_BYTES } from '../policy/answer-excerpt.ts'
-import {
-  classifyError,
-  classifyStatus,
-  codedError,
-  explainedError,
-  type Header,
-  retryAfterMsOf,
-} from '../policy/classify.ts'
+import { classifyError, classifyStatus, explainedError, type Header, retryAfterMsOf } from '../policy/classify.ts'
 import { classifyBroken, SENT_BY_PARSERS, StrayAnswer } from './classify-broken.ts'
 import type { Connections, Use } from './connections.ts'
 import type { PostTerms, Unfinished } from './post-under-lease.ts'

@@ -47,6 +47,7 @@ describe('classifyError', () => {
     ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'malformed'],
     ['UND_ERR_INVALID_ARG', 'unusable-url'],
     ['ERR_EGRESS_PROXY', 'proxy'],
+    ['ERR_NO_NAME_SERVER', 'dns'],
   ])('%s is %s', (code, reason) => {
     expect(classifyError(failed(code))).toEqual({ kind: 'unreachable', reason })
   })

@@ -1,9 +1,9 @@
 import { isNativeError } from 'node:util/types'
 import { type Attempt, MAX_DETAIL, type Outcome, Unavailable, type UnreachableReason } from '@switchhook/contracts'
+import { NO_NAME_SERVER } from '@switchhook/egress'
+import { codedError } from '@switchhook/runtime'
 
 export const BLOCKED_ADDRESS = 'ERR_BLOCKED_ADDRESS'
-
-export const NO_NAME_SERVER = 'ERR_NO_NAME_SERVER'
 
 export const PROXY_FAILED = 'ERR_EGRESS_PROXY'
 
@@ -38,11 +38,7 @@ export function classifyError(error: unknown): Outcome {
   return { kind: 'unreachable', reason, ...(detail !== undefined && { detail }) }
 }
 
-/** An error whose code decides how the attempt is classified. */
-export const codedError = (code: string, message: string, cause?: unknown): Error & { readonly code: string } =>
-  Object.assign(new Error(message, { cause }), { code })
-
-/** Such an error whose message the subscriber may read, as the detail of the attempt. */
+/** An error whose code decides how the attempt is classified, and whose message the subscriber may read as its detail. */
 export const explainedError = (code: string, detail: string, cause?: unknown): Error & { readonly code: string } =>
   Object.assign(codedError(code, detail, cause), { detail })
 

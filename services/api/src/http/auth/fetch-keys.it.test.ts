@@ -1,7 +1,16 @@
-import { type Answer, type Receiver, startReceiver } from '@switchhook/testkit'
+import { createSocket } from 'node:dgram'
+import dns from 'node:dns'
+import { once } from 'node:events'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Answer, type Receiver, startReceiver, temporaryFolder } from '@switchhook/testkit'
 import { fetchKeys, secureAs } from './fetch-keys.ts'
+import { openProviderConnections } from './provider-connections.ts'
 
 const RSA = { kty: 'RSA', kid: 'a', n: 'AQAB', e: 'AQAB' }
+
+const connections = openProviderConnections(2_000)
+afterAll(() => connections.close())
 
 let server: Receiver
 
@@ -19,7 +28,11 @@ const json = (body: unknown, status = 200): Answer => ({
 
 /** Fetches the keys of a provider at /keys. */
 const fetched = (timeoutMs = 2_000) =>
-  fetchKeys({ issuer: 'https://idp.example', audience: 'x', tenant: null, jwksUri: server.url('/keys') }, timeoutMs)
+  fetchKeys(
+    { issuer: 'https://idp.example', audience: 'x', tenant: null, jwksUri: server.url('/keys') },
+    timeoutMs,
+    connections,
+  )
 
 test('only public signing keys are taken', async () => {
   const keys = [
@@ -101,7 +114,8 @@ test.each(['hang', 'endless'] as const)('a provider that answers with "%s" is no
 })
 
 describe('without a jwksUri', () => {
-  const discovered = (path: string) => fetchKeys({ issuer: server.url(path), audience: 'x', tenant: null }, 2_000)
+  const discovered = (path: string) =>
+    fetchKeys({ issuer: server.url(path), audience: 'x', tenant: null }, 2_000, connections)
 
   test.each(['/acme', '/acme/', ''])('the keys of the issuer at "%s" are found by discovery', async (path) => {
     const base = path.replace(/\/$/, '')
@@ -127,5 +141,66 @@ describe('without a jwksUri', () => {
       json(document && { issuer: server.url('/acme'), ...document }),
     )
     await expect(discovered('/acme')).rejects.toThrow('does not name the key set')
+  })
+})
+
+describe('the names of providers', () => {
+  const { lookup } = dns
+  const opened: { close(): unknown }[] = []
+
+  afterEach(async () => {
+    Object.assign(dns, { lookup })
+    for (const one of opened.splice(0)) await one.close()
+  })
+
+  /** Stands in for the system's look-up, which has two threads. A silent name keeps one. */
+  function systemLookup(): void {
+    let threads = 2
+    const lookup = (name: string, _options: object, done: (error: null, found: dns.LookupAddress[]) => void): void => {
+      if (threads === 0) return
+      if (name.startsWith('silent')) threads -= 1
+      else done(null, [{ address: '127.0.0.1', family: 4 }])
+    }
+    Object.assign(dns, { lookup })
+  }
+
+  test.each([
+    [['silent-1.example', 'silent-2.example'], 'fetch failed'],
+    [['keycloak', 'keycloak.auth.svc.cluster.local'], undefined],
+  ])('%j keep no other name from being looked up by the system', async (names, reason) => {
+    systemLookup()
+    const folder = temporaryFolder('providers-')
+    const files = { hosts: join(folder, 'hosts'), resolvConf: join(folder, 'resolv.conf') }
+    writeFileSync(files.hosts, '127.0.0.1 keycloak keycloak.auth.svc.cluster.local\n')
+    const nameServer = createSocket('udp4').bind(0, '127.0.0.1')
+    opened.push(nameServer, { close: () => rmSync(folder, { recursive: true }) })
+    await once(nameServer, 'listening')
+    const servers = [`127.0.0.1:${nameServer.address().port}`]
+    const own = openProviderConnections(400, { files, servers })
+    opened.push({ close: () => own.destroy() })
+    server.answer('/keys', json({ keys: [RSA] }))
+    const reasons = names.map((name) => {
+      const jwksUri = server.url('/keys').replace('127.0.0.1', name)
+      return fetchKeys({ issuer: jwksUri, audience: 'x', tenant: null, jwksUri }, 2_000, own).then(
+        () => undefined,
+        ({ message }: Error) => message,
+      )
+    })
+    const ended = await Promise.all(reasons)
+    const found = jest.fn()
+    dns.lookup('redis.example', { all: true }, found)
+    expect(found).toHaveBeenCalledTimes(1)
+    expect(ended).toEqual([reason, reason])
+  })
+
+  test('are left to the proxy that Node.js is told to use', async () => {
+    const proxied = { NODE_USE_ENV_PROXY: '1', http_proxy: server.url('') }
+    Object.assign(process.env, proxied)
+    const own = openProviderConnections(2_000)
+    opened.push(own)
+    for (const name of Object.keys(proxied)) Reflect.deleteProperty(process.env, name)
+    const jwksUri = 'http://keys.invalid/keys'
+    server.answer(jwksUri, json({ keys: [RSA] }))
+    expect((await fetchKeys({ issuer: jwksUri, audience: 'x', tenant: null, jwksUri }, 2_000, own)).keys).toEqual([RSA])
   })
 })

@@ -1,6 +1,7 @@
 import { createPublicKey } from 'node:crypto'
 import { compileSchema } from '@switchhook/contracts'
 import { startDeadline } from '@switchhook/runtime'
+import { type Dispatcher, fetch } from 'undici'
 import type { Issuer } from './issuer.ts'
 
 export interface Key {
@@ -44,18 +45,24 @@ const MAX_KEYS = 100
 
 const MAX_REDIRECTS = 3
 
+interface Way {
+  readonly dispatcher: Dispatcher
+  readonly signal: AbortSignal
+}
+
 /**
- * Fetches the provider's current signing keys.
+ * Fetches the provider's current signing keys, over `connections`.
  * @throws Error if they cannot be fetched within `timeoutMs`, or if the answer holds no public signing key
  */
-export async function fetchKeys(issuer: Issuer, timeoutMs: number): Promise<KeySet> {
+export async function fetchKeys(issuer: Issuer, timeoutMs: number, connections: Dispatcher): Promise<KeySet> {
   const late = new AbortController()
   const deadline = startDeadline(timeoutMs, () =>
     late.abort(new Error(`the identity provider did not answer within ${timeoutMs} ms`)),
   )
+  const way = { dispatcher: connections, signal: late.signal }
   try {
-    const uri = issuer.jwksUri ?? (await discover(issuer.issuer, late.signal))
-    const found = readKeySet(await fetchJson(uri, late.signal))
+    const uri = issuer.jwksUri ?? (await discover(issuer.issuer, way))
+    const found = readKeySet(await fetchJson(uri, way))
     if (!found.ok) throw new Error('the key server did not answer with a JSON Web Key Set')
     const published = found.value.keys.slice(0, MAX_KEYS).map(keyOf)
     const readable = published.filter((key) => key !== undefined)
@@ -69,10 +76,8 @@ export async function fetchKeys(issuer: Issuer, timeoutMs: number): Promise<KeyS
 }
 
 /** OpenID Connect Discovery 1.0, section 4. */
-async function discover(issuer: string, signal: AbortSignal): Promise<string> {
-  const metadata = readMetadata(
-    await fetchJson(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, signal),
-  )
+async function discover(issuer: string, way: Way): Promise<string> {
+  const metadata = readMetadata(await fetchJson(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, way))
   if (!metadata.ok) throw new Error('the discovery document does not name the key set')
   if (metadata.value.issuer !== issuer) throw new Error('the discovery document belongs to another issuer')
   return secureAs(issuer, metadata.value.jwks_uri)
@@ -104,12 +109,12 @@ export function secureAs(from: string, to: string): string {
   return target.href
 }
 
-async function fetchJson(url: string, signal: AbortSignal, redirects = 0): Promise<unknown> {
-  const response = await fetch(url, { signal, headers: { accept: 'application/json' }, redirect: 'manual' })
+async function fetchJson(url: string, way: Way, redirects = 0): Promise<unknown> {
+  const response = await fetch(url, { ...way, headers: { accept: 'application/json' }, redirect: 'manual' })
   const location = response.headers.get('location')
   if (response.status >= 300 && response.status < 400 && location !== null && redirects < MAX_REDIRECTS) {
     await response.body?.cancel()
-    return fetchJson(secureAs(url, location), signal, redirects + 1)
+    return fetchJson(secureAs(url, location), way, redirects + 1)
   }
   if (!response.ok || response.body === null) {
     await response.body?.cancel()

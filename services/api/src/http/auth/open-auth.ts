@@ -9,6 +9,7 @@ import { fetchKeys } from './fetch-keys.ts'
 import type { Issuer } from './issuer.ts'
 import { type KeyTiming, startKeyCache } from './key-cache.ts'
 import { createOwnSiteCheck } from './own-site.ts'
+import { openProviderConnections } from './provider-connections.ts'
 import { rememberTokens } from './remember-tokens.ts'
 import { createVerifyToken, Unauthorized } from './verify-token.ts'
 
@@ -44,9 +45,10 @@ export function openAuth(
   log: AuthLog,
   { timeoutMs, ...timing }: KeyTiming = KEY_TIMING,
 ): Auth & { readonly close: () => void } {
+  const connections = openProviderConnections(timeoutMs)
   const issuers = config.AUTH_ISSUERS.map((issuer) => ({
     ...issuer,
-    ...startKeyCache(() => fetchKeys(issuer, timeoutMs), timing, withIssuer(log, issuer)),
+    ...startKeyCache(() => fetchKeys(issuer, timeoutMs, connections), timing, withIssuer(log, issuer)),
   }))
   const isTrustedAddress = createNetworkMatcher(config.TRUSTED_NETWORKS)
   const limit = config.RATE_LIMIT === null ? undefined : createBadTokenLimit(isTrustedAddress)

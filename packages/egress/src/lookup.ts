@@ -1,11 +1,13 @@
 import { promises as dns } from 'node:dns'
 import { isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import type { AddressGuard } from '@switchhook/egress'
-import { answerWithin, type Deadline, NotAnswered, startDeadline } from '@switchhook/runtime'
+import { answerWithin, codedError, type Deadline, NotAnswered, startDeadline } from '@switchhook/runtime'
 import { LRUCache } from 'lru-cache'
-import { codedError, NO_NAME_SERVER } from '../policy/classify.ts'
+import type { AddressGuard } from './address-guard.ts'
 import { candidatesOf, parseHosts, parseSearchRules, watchedFile } from './name-files.ts'
+
+/** The code of a failure: no name server can be reached. An endpoint's refusal has that of the system. */
+export const NO_NAME_SERVER = 'ERR_NO_NAME_SERVER'
 
 /** The addresses of a host name, those of IPv4 first. They are not vetted. Rejects if there is none. */
 export type Lookup = (hostname: string) => Promise<readonly string[]>
@@ -29,9 +31,9 @@ const FILES = { hosts: '/etc/hosts', resolvConf: '/etc/resolv.conf' }
 /** RFC 8305, section 3: how long IPv6 addresses are waited for. Some name servers drop the query for them. */
 const RESOLUTION_DELAY_MS = 50
 const FORGET_FAILURE_MS = 5_000
-/** A bound, because a client can subscribe with any number of dead names. */
+/** A bound, because tenants can name any number of dead hosts. */
 const MAX_ASKED = 1_000
-/** A look-up may take this many times the timeout of a query: within the deadline of the attempt, which is four times as long. */
+/** A look-up may take this many times the timeout of a query: within the deadline of the caller, which is four times as long. */
 const MAX_TIMEOUTS = 3
 
 /**
@@ -40,7 +42,7 @@ const MAX_TIMEOUTS = 3
  * process while a name server is silent, so a few dead names would block every other look-up, that of Redis included.
  * Instead:
  * - Name servers are queried through c-ares, which takes no thread.
- * - Concurrent look-ups of one name share their queries, so that there are never more than deliveries in progress. A
+ * - Concurrent look-ups of one name share their queries, so that there are never more than connections to be made. A
  *   failed one is not repeated for some seconds, or for as long as it took: a silent name has a query half of the time.
  * - Only the answer that a name does not exist, or has no address, leads to the next name of the search list. After a
  *   failure, the next one may be another host: the public `web.dev` in place of a Service of Kubernetes.
@@ -158,7 +160,6 @@ async function answerOf(
 
 function failureOf(hostname: string, error: unknown): Failure {
   if (error instanceof NotAnswered) return codedError('ETIMEOUT', `${hostname}: ${error.message}`)
-  // The code that an endpoint's refusal has, too.
   if ((error as Failure).code === 'ECONNREFUSED')
     return codedError(NO_NAME_SERVER, `${hostname}: no name server can be reached`, error)
   return error as Failure
