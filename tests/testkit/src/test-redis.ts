@@ -16,9 +16,9 @@ export async function testRedis() {
   const database = Number(process.env['JEST_WORKER_ID'] ?? 1)
   const spare = LAST_DATABASE - database
   url.pathname = `/${database}`
-  const inDatabase = (...commands: readonly string[]): Promise<void> => send(url, [`SELECT ${database}`, ...commands])
+  const inDatabase = (...commands: readonly string[]) => send(url, [`SELECT ${database}`, ...commands])
   const swap = `SWAPDB ${database} ${spare}`
-  const clear = (): Promise<void> => send(url, [`SELECT ${spare}`, 'FLUSHDB', `SELECT ${database}`, 'FLUSHDB'])
+  const clear = () => send(url, [`SELECT ${spare}`, 'FLUSHDB', `SELECT ${database}`, 'FLUSHDB'])
   await clear()
   return {
     redisUrl: url.href,
@@ -29,7 +29,9 @@ export async function testRedis() {
     /** Restores the data that `lose` removed. Later writes are lost. */
     restore: () => inDatabase(swap),
     /** Sets `maxmemory` of the whole server: 1 makes it full, 0 removes the limit. A test that sets it must remove it. */
-    limitMemory: (bytes: number) => send(url, [`CONFIG SET maxmemory ${bytes}`]),
+    limitMemory: async (bytes: number): Promise<void> => void (await send(url, [`CONFIG SET maxmemory ${bytes}`])),
+    /** How long a key still lasts, in ms; negative: it does not expire, or does not exist. */
+    expiresInMs: async (key: string): Promise<number> => Number((await inDatabase(`PTTL ${key}`))[1]),
     /** Sets a key to a text without blanks. */
     set: (key: string, value: string) => inDatabase(`SET ${key} ${value}`),
     close: clear,
@@ -50,18 +52,22 @@ export function forgetful(chunk: Buffer): Buffer {
   return Buffer.from(answer, 'latin1')
 }
 
-/** Sends inline commands (Redis protocol, "Inline commands") and expects +OK for each. */
-async function send(url: URL, commands: readonly string[]): Promise<void> {
+/** Sends inline commands (Redis protocol, "Inline commands"). Resolves to their replies, each of one line, without its type. */
+async function send(url: URL, commands: readonly string[]): Promise<string[]> {
   const user = url.username ? `${decodeURIComponent(url.username)} ` : ''
   const all = url.password ? [`AUTH ${user}${decodeURIComponent(url.password)}`, ...commands] : commands
   const socket = connect({ host: url.hostname, port: Number(url.port || 6379) })
+  const replies: string[] = []
   try {
     await once(socket, 'connect')
     for (const command of all) {
       socket.write(`${command}\r\n`)
       const [reply] = (await once(socket, 'data')) as [Buffer]
-      if (!reply.toString().startsWith('+OK')) throw new Error(`Redis answered ${reply.toString().trim()}`)
+      const text = reply.toString().trim()
+      if (text.startsWith('-')) throw new Error(`Redis answered ${text}`)
+      replies.push(text.slice(1))
     }
+    return url.password ? replies.slice(1) : replies
   } finally {
     socket.destroy()
   }
