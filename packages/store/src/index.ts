@@ -14,12 +14,14 @@ export { createDeliveryStore, type DeliveryStore, type Settlement } from './deli
 export type { HeldExcess } from './deliveries/held-list.ts'
 export type { HeldMessage } from './deliveries/held-message.ts'
 export type { HeldVisit } from './deliveries/held-visits.ts'
+export { cellEndMs, createKeptCounts, type Keep, type KeptCounts } from './deliveries/kept-counts.ts'
 export { type ListedDelivery, pendingDelivery } from './deliveries/listed-delivery.ts'
 export { createParkedCounter, type ParkedCount } from './deliveries/parked-list.ts'
 export { createParkedWindow, type ParkedRange, type ParkedWindow } from './deliveries/parked-window.ts'
 export {
   type Crossing,
   createLimitNotices,
+  extraUnitsOf,
   type LimitNotices,
   type StorageLimits,
 } from './deliveries/tenant-sizes.ts'
@@ -43,7 +45,7 @@ export {
   type Ruling,
   type StoredInstallation,
 } from './installation/installation-store.ts'
-export type { Endpoint } from './keys.ts'
+export type { Endpoint, KeptKind } from './keys.ts'
 export { createListCursor, type ListPart, type Page, type PageQuery } from './paging.ts'
 export { createPermitStore, PERMIT_VALID_MS, type PermitStore } from './permits/permit-store.ts'
 export { assertDurable } from './redis/durability.ts'

@@ -115,6 +115,15 @@ export const crossingsKey = (tenant: Tenant, list: 'parked' | 'held'): string =>
 /** hash: subscription → crossing of which there is no notice yet: when, ms, the limit and the size · likewise, or until its notice is published · worker */
 export const limitNoticesKey = (tenant: Tenant, list: 'parked' | 'held'): string => ofTenant(tenant, `${list}-notices`)
 
+/** What ends at a known time: records of settled deliveries, ledgers that outlive a record, deliveries that wait in RabbitMQ. */
+export type KeptKind = 'settled' | 'ledgers' | 'waiting'
+
+/** hash: end of a cell of time, ms → how many of a kind end in it (kept-counts.ts) · until the last cell has passed · worker */
+export const keptKey = (tenant: Tenant, kind: KeptKind): string => ofTenant(tenant, `kept-${kind}`)
+
+/** string: when a worker last found that a tenant keeps as many of a kind as it may, ms · DELIVERY_RETENTION · worker */
+export const refusedKey = (tenant: Tenant, kind: KeptKind): string => ofTenant(tenant, `refused-${kind}`)
+
 // Held deliveries: of subscriptions that are paused, at their limits, or received instead of being POSTed (held-store.ts)
 
 /** string: the message of a held delivery (held-message.ts) · PARKED_RETENTION, or until the delivery continues · worker */

@@ -70,6 +70,14 @@ export const workerFields = {
     'Parked deliveries of one tenant that keep their body. The largest subscriptions give way first. As many may be [held](held.md).',
     integer({ min: 1, max: 1_000_000_000 }, 150_000),
   ),
+  SETTLED_LIMIT_PER_TENANT: described(
+    'Settled deliveries of one tenant that are kept for `DELIVERY_RETENTION`. Further ones are kept for about a minute ([limits](limits.md#settled-and-waiting-deliveries)).',
+    integer({ min: 1, max: 1_000_000_000 }, 500_000),
+  ),
+  WAITING_LIMIT_PER_TENANT: described(
+    'Deliveries of one tenant that wait for a retry. Further ones are parked instead. One of over 8 KB counts once for each 8 KB ([limits](limits.md#settled-and-waiting-deliveries)).',
+    integer({ min: 1, max: 1_000_000_000 }, 500_000),
+  ),
   LOG_SAMPLE_ACKNOWLEDGED: described(
     'Logs one of this many deliveries that are acknowledged at their first attempt; 1: every one. Failures are always logged.',
     integer({ min: 1, max: 1_000_000 }, 1),
@@ -98,6 +106,13 @@ export const maxAttemptMs = (config: WorkerConfig): number => config.DELIVERY_TI
 export const storageLimitsOf = (config: WorkerConfig) => ({
   perSubscription: config.PARKED_LIMIT_PER_SUBSCRIPTION,
   perTenant: config.PARKED_LIMIT_PER_TENANT,
+})
+
+/** How much a tenant may keep that ends at a known time. */
+export const keptLimitsOf = (config: WorkerConfig) => ({
+  settled: config.SETTLED_LIMIT_PER_TENANT,
+  ledgers: config.SETTLED_LIMIT_PER_TENANT,
+  waiting: config.WAITING_LIMIT_PER_TENANT,
 })
 
 /** The policy that the api shows. */

@@ -6,6 +6,7 @@ import {
   createConfirmedHeldStore,
   createDeliveryArchive,
   createDeliveryStore,
+  createKeptCounts,
   createLimitNotices,
   createMatching,
   createOutageStore,
@@ -16,7 +17,7 @@ import {
 } from '@switchhook/store'
 import { boundsOf } from './bounds.ts'
 import { consumeChecks, createCheckReceiver } from './checks/check-receiver.ts'
-import { maxAttemptMs, retentionOf, storageLimitsOf, type WorkerConfig } from './config.ts'
+import { keptLimitsOf, maxAttemptMs, retentionOf, storageLimitsOf, type WorkerConfig } from './config.ts'
 import { startConsuming } from './consume.ts'
 import { createAdmit, createReadEndpoint } from './endpoint/admit.ts'
 import { createBreaker } from './endpoint/breaker.ts'
@@ -26,6 +27,7 @@ import { consumeOutcomes, createRecordOutcomes } from './held/record-outcomes.ts
 import { startVisits } from './held/visit-held.ts'
 import { createEndpointClient } from './http/post.ts'
 import { createPostLimits } from './limits/post-limits.ts'
+import { startTenantLimits } from './limits/tenant-limits.ts'
 import { createNotices } from './notices/notices.ts'
 import { startObservers } from './observers/start-observers.ts'
 import { createPipeline } from './pipeline/pipeline.ts'
@@ -54,7 +56,13 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   // Workers write no subscription, so no limit is needed.
   const subscriptions = createSubscriptionStore(redis, installation.verify, {})
   const storageLimits = { ...storageLimitsOf(config), released: observers.parkedReleased }
-  const retention = { ...retentionOf(config), scheduleOf }
+  const { keep, stop: stopLimits } = startTenantLimits({
+    counts: createKeptCounts(redis, config.DELIVERY_RETENTION),
+    limits: keptLimitsOf(config),
+    log,
+    ...clocks,
+  })
+  const retention = { ...retentionOf(config), scheduleOf, keep }
   const deliveries = createDeliveryStore(redis, retention, storageLimits, installation.verify)
   const archive = createDeliveryArchive(redis)
   const notices = createNotices({
@@ -93,6 +101,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
   const { deliver, conclude } = createPipeline({
     ...clocks,
     scheduleOf,
+    keep,
     admit,
     breaker,
     isolation,
@@ -110,7 +119,7 @@ export async function startWorker(service: Service<WorkerConfig>): Promise<Runni
 
   // Stopped in the reverse order.
   shutdown.defer('connections', () => client.close())
-  shutdown.defer('reporting', observers.stop)
+  shutdown.defer('reporting', () => Promise.all([observers.stop(), stopLimits()]))
   shutdown.defer('limits', () => postLimits.ended())
   shutdown.defer('held deliveries', visits.stop)
   const consumers = await Promise.all([

@@ -1,11 +1,12 @@
 import { attemptsAfter, type Delivery, newToken, Unavailable } from '@switchhook/contracts'
 import { checkInLots, UNLIMITED, unscheduled, unverified } from '@switchhook/testkit'
 import fc from 'fast-check'
-import { bodyKey, ledgerKey, parkedKey, recordKey } from '../keys.ts'
+import { bodyKey, type KeptKind, ledgerKey, parkedKey, recordKey } from '../keys.ts'
 import { execute, type Redis } from '../redis/redis.ts'
 import type { DeliveryArchive } from './delivery-archive.ts'
 import { isSettledBy, parseLedger, parseRecord } from './delivery-record.ts'
 import { createDeliveryStore, type DeliveryStore } from './delivery-store.ts'
+import type { Keep } from './kept-counts.ts'
 import {
   acknowledged,
   delivered,
@@ -343,6 +344,74 @@ describe('the record', () => {
     await store.settle(again, delivered(again), acknowledged)
     for (const key of [recordKey, bodyKey])
       close(await fixture.ttlOf(key(delivery.deliveryId)), retention.finishedRetentionMs)
+  })
+
+  describe('at the limit of its tenant', () => {
+    const limited = (kinds: readonly KeptKind[], waitsMs: readonly number[] = [10_000, 6 * HOUR_MS]) => {
+      const kept: [string | null, KeptKind, number, number | undefined][] = []
+      const keep: Keep = (tenant, kind, keptMs, units) => {
+        kept.push([tenant, kind, keptMs, units])
+        return !kinds.includes(kind)
+      }
+      const scheduleOf = () => ({ waitsMs, cooldownMs: 30_000 })
+      return { kept, store: createDeliveryStore(redis, { ...retention, scheduleOf, keep }, UNLIMITED, unverified) }
+    }
+    const lastsMs = async (key: string) => Math.ceil((await fixture.ttlOf(key)) / 60_000) * 60_000
+
+    test.each([
+      ['acknowledged', (of: DeliveryStore, due: Delivery) => of.settle(due, delivered(due), acknowledged)],
+      [
+        'acknowledged after a retry',
+        (of: DeliveryStore, due: Delivery) => of.settle(nextOf(due), delivered(nextOf(due)), acknowledged),
+      ],
+      ['withdrawn', (of: DeliveryStore, due: Delivery) => of.settle(due, null, { state: 'withdrawn' })],
+      ['expired', (of: DeliveryStore, due: Delivery) => of.settle(due, null, { state: 'expired' })],
+    ] as const)('the record of a delivery that is %s lasts for a minute, below the limit an hour', async (_, end) => {
+      for (const [kinds, wantedMs] of [
+        [['settled'], 60_000],
+        [[], HOUR_MS],
+      ] as const) {
+        const { kept, store } = limited(kinds)
+        const due = deliveryOf()
+        await end(store, due)
+        expect(await lastsMs(recordKey(due.deliveryId))).toBe(wantedMs)
+        expect(kept).toContainEqual(['acme', 'settled', HOUR_MS, 1])
+      }
+    })
+
+    test('records that are written together have their own lifetimes', async () => {
+      let left = 1
+      const keep: Keep = () => left-- > 0
+      const one = createDeliveryStore(redis, { ...retention, keep }, UNLIMITED, unverified)
+      const both = [deliveryOf(), deliveryOf()]
+      await Promise.all(both.map((due) => one.settle(due, delivered(due), acknowledged)))
+      const last = await Promise.all(both.map(({ deliveryId }) => lastsMs(recordKey(deliveryId))))
+      expect(last).toEqual([HOUR_MS, 60_000])
+    })
+
+    test('a parked delivery is kept as ever, and loses the ledger that would outlive it', async () => {
+      for (const [kinds, ledgerMs] of [
+        [['settled', 'ledgers'], 0],
+        [['settled'], 7 * HOUR_MS],
+      ] as const) {
+        const { store } = limited(kinds)
+        const due = nextOf(deliveryOf())
+        await store.park(due, refused(due), 'rejected')
+        expect(await lastsMs(recordKey(due.deliveryId))).toBe(retention.parkedRetentionMs)
+        expect(Math.max(0, await lastsMs(ledgerKey(due.deliveryId)))).toBe(ledgerMs)
+      }
+    })
+
+    test('a dropped one lasts for a minute', async () => {
+      const scheduleOf = () => ({ waitsMs: [10_000], cooldownMs: 30_000 })
+      const limits = { ...UNLIMITED, perSubscription: 1 }
+      const one = createDeliveryStore(redis, { ...retention, scheduleOf, keep: () => false }, limits, unverified)
+      const { subscriptionId } = deliveryOf()
+      const all = Array.from({ length: 3 }, () => deliveryOf({ subscriptionId }))
+      for (const due of all) await one.park(due, refused(due), 'rejected')
+      const last = await Promise.all(all.map(({ deliveryId }) => lastsMs(recordKey(deliveryId))))
+      expect(last).toEqual([60_000, retention.parkedRetentionMs, retention.parkedRetentionMs])
+    })
   })
 
   test('each postponement extends the record of a delivery', async () => {

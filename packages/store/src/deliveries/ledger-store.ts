@@ -17,6 +17,8 @@ import {
   viewJson,
   viewOf,
 } from './delivery-record.ts'
+import type { Keep } from './kept-counts.ts'
+import { extraUnitsOf } from './tenant-sizes.ts'
 
 /** `already`: the ledger settles the message, by a duplicate or by an earlier call whose reply was lost. */
 interface Written {
@@ -34,7 +36,9 @@ function ledgerIn(stored: string, key: string): Ledger | undefined {
 
 /** The ledgers of deliveries, as the worker reads and writes them. They make repeated messages harmless. */
 export function createLedgerStore(redis: Redis, retention: DeliveryRetention) {
+  const { keep = () => true } = retention
   const lifetimes = createLifetimes(retention)
+  const finishedMs = createFinishedMs(retention)
 
   /** One command for each key, so that a primary of a cluster that is away fails its own deliveries only. */
   const readOne = (key: string): Promise<string> =>
@@ -46,10 +50,11 @@ export function createLedgerStore(redis: Redis, retention: DeliveryRetention) {
   interface FirstRecord {
     readonly key: string
     readonly record: string
+    readonly keptMs: number
   }
   /** Resolves to whether the record was written. Each has its own command, for the same reason. */
-  const writeOne = async ({ key, record }: FirstRecord): Promise<boolean> =>
-    (await redis[execute]((commands) => commands.set(key, record, 'PX', retention.finishedRetentionMs, 'NX'))) !== null
+  const writeOne = async ({ key, record, keptMs }: FirstRecord): Promise<boolean> =>
+    (await redis[execute]((commands) => commands.set(key, record, 'PX', keptMs, 'NX'))) !== null
 
   /**
    * The common case, a first attempt that succeeds, at half the cost of the script: writes the record if none exists. The
@@ -58,10 +63,8 @@ export function createLedgerStore(redis: Redis, retention: DeliveryRetention) {
    */
   const writeFirst = oncePerTick<FirstRecord, boolean>(async (records) => {
     if (records.length === 1 || !redis.mayMixTags()) return records.map(writeOne)
-    const parts = records.map(({ key, record }) => ({ keys: [key], args: [record] }))
-    const replies = await redis[execute]((commands) =>
-      commands.runParts('deliveries/write-first-records', parts, [retention.finishedRetentionMs]),
-    )
+    const parts = records.map(({ key, record, keptMs }) => ({ keys: [key], args: [keptMs, record] }))
+    const replies = await redis[execute]((commands) => commands.runParts('deliveries/write-first-records', parts))
     const present = new Set(replies.flat())
     return records.map(({ key }) => !present.has(key))
   }, setImmediate)
@@ -81,23 +84,30 @@ export function createLedgerStore(redis: Redis, retention: DeliveryRetention) {
     const view = viewOf(delivery, attempt, outcome)
     const ledger = ledgerOf(view, next)
     let expected = lineBefore(delivery)
+    const isFinished = factsOfState(view.state).kept === 'finished'
+    const recordMs = isFinished ? finishedMs(delivery, unitsOf(delivery)) : lifetimes.recordMs(delivery, view.state)
     const isFirst = view.state === 'acknowledged' && attempt !== null && expected === ''
     if (isFirst && lifetimes.ledgerMs(delivery, false) === 0) {
-      const first = { key: recordKey(deliveryId), record: recordText(ledger, view, [attempt]) }
+      const first = { key: recordKey(deliveryId), record: recordText(ledger, view, [attempt]), keptMs: recordMs }
       if (await writeFirst(first)) return { kind: 'written', found: undefined }
     }
     const keys = [recordKey(deliveryId), bodyKey(deliveryId), ledgerKey(deliveryId), heldMessageKey(deliveryId)]
     const line = attempt === null ? '' : attemptLine(attempt)
     for (;;) {
-      const ledgerMs = ledger.state === 'waiting' ? 0 : lifetimes.ledgerMs(delivery, expected !== '')
-      const keptMs = [lifetimes.recordMs(delivery, view.state), ledgerMs]
-      const args = [expected, ledgerLine(ledger), viewJson(view), line, ...keptMs, body ?? '', held ?? '']
+      const ledgerMs = ledger.state === 'waiting' ? 0 : ledgerMsOf(delivery, expected !== '')
+      const args = [expected, ledgerLine(ledger), viewJson(view), line, recordMs, ledgerMs, body ?? '', held ?? '']
       const present = await runScript(redis, 'deliveries/settle-delivery', keys, args)
       if (present === null) return { kind: 'written', found: parseLedger(expected) }
       const found = ledgerIn(present, recordKey(deliveryId))
       if (found && isSettledBy(found, delivery, view)) return { kind: 'already', found }
       expected = present
     }
+  }
+
+  /** 0 also at the limit of the tenant: a duplicate that arrives after the record has expired is then attempted. */
+  function ledgerMsOf(delivery: Delivery, hasRecord: boolean): number {
+    const ledgerMs = lifetimes.ledgerMs(delivery, hasRecord)
+    return ledgerMs === 0 || keep(delivery.tenant, 'ledgers', ledgerMs) ? ledgerMs : 0
   }
 
   /** The beginning of the record, or the ledger line where it has expired. */
@@ -131,12 +141,16 @@ export interface DeliveryRetention {
   readonly parkedRetentionMs: number
   /** A waiting delivery is kept for longer than its schedule takes. */
   readonly scheduleOf: ScheduleOf
+  /** Absent: a tenant has no limit. */
+  readonly keep?: Keep
 }
 
 /** Time beyond the schedule, for an outage in which a waiting delivery cannot be consumed. */
 const OUTAGE_SLACK_MS = 7 * 86_400_000
 /** How long after its wait a duplicate may still arrive, because the broker or the workers were away. */
 const DUPLICATE_SLACK_MS = 3_600_000
+/** For the redelivery of a message that was not acknowledged, and for readers. */
+const SHORT_MS = 60_000
 
 /**
  * What of a delivery expires when. Pure. Body and held message expire with the record.
@@ -145,13 +159,22 @@ const DUPLICATE_SLACK_MS = 3_600_000
  * | --- | --- |
  * | record, `waiting` | all waits of its schedule, and 7 days |
  * | record, `parked` or `held` | `parkedRetentionMs`; from the release by a limit, `finishedRetentionMs` |
- * | record, other states | `finishedRetentionMs` |
+ * | record, other states | `finishedRetentionMs`; at the limit of the tenant, twice the first wait, at least a minute |
  * | ledger of a run that ended, apart from the record | the longest wait of a duplicate, and an hour; 0 if the record certainly lasts longer |
  */
-export function createLifetimes(retention: DeliveryRetention) {
+export function createLifetimes(retention: Omit<DeliveryRetention, 'keep'>) {
   const { finishedRetentionMs, parkedRetentionMs, scheduleOf } = retention
   const leastKeptMs = Math.min(finishedRetentionMs, parkedRetentionMs)
+
+  /** How long any record of an ended run lasts: until no duplicate of a first message waits, if the first wait is not very long. */
+  function shortestMs(message: Pick<MessageIdentity, 'deliveryId'>): number {
+    const { waitsMs, cooldownMs } = scheduleOf(message)
+    const twiceMs = 2 * Math.max(cooldownMs, waitsMs[0] ?? 0)
+    return Math.min(leastKeptMs, twiceMs > leastKeptMs ? SHORT_MS : Math.max(SHORT_MS, twiceMs))
+  }
+
   return {
+    shortestMs,
     recordMs(message: MessageIdentity, state: DeliveryState): number {
       const { kept } = factsOfState(state)
       if (kept === 'schedule') return scheduleOf(message).waitsMs.reduce((sum, waitMs) => sum + waitMs, OUTAGE_SLACK_MS)
@@ -163,7 +186,21 @@ export function createLifetimes(retention: DeliveryRetention) {
       const hasFirstDuplicatesOnly = !hasRecord && message.run === 1 && message.slot === 0
       // A slot is postponed by a cool-down first, later by any wait.
       const waitMs = Math.max(cooldownMs, ...(hasFirstDuplicatesOnly ? waitsMs.slice(0, 1) : waitsMs))
-      return waitMs > leastKeptMs / 2 ? waitMs + DUPLICATE_SLACK_MS : 0
+      return waitMs > shortestMs(message) / 2 ? waitMs + DUPLICATE_SLACK_MS : 0
     },
   }
 }
+
+/** How long the record of a finished delivery is kept. The tenant's limit counts it. */
+export function createFinishedMs(retention: DeliveryRetention) {
+  const { finishedRetentionMs, keep = () => true } = retention
+  const { shortestMs } = createLifetimes(retention)
+  return (delivery: Pick<Delivery, 'tenant' | 'deliveryId'>, units = 1): number =>
+    keep(delivery.tenant, 'settled', finishedRetentionMs, units) ? finishedRetentionMs : shortestMs(delivery)
+}
+
+const NO_BODY = Buffer.alloc(0)
+
+/** Of the record of a finished delivery. It has a body only if the delivery was parked before. */
+const unitsOf = ({ run, body, attempt }: Delivery): number =>
+  1 + extraUnitsOf({ body: run > 1 ? body : NO_BODY, attempt })

@@ -1,11 +1,11 @@
-import { type Delivery, parseDeliveryId, type SubscriptionId } from '@switchhook/contracts'
+import { type Delivery, type DeliveryId, parseDeliveryId, type SubscriptionId } from '@switchhook/contracts'
 import { oneAtATime } from '@switchhook/runtime'
 import { bodyKey, type Endpoint, parkedExtrasKey, parkedKey, parkedLimitKey, recordKey } from '../keys.ts'
 import { isoTime, type ScoredEntry, scoredEntries } from '../paging.ts'
 import { pipeline, type Redis, runScript } from '../redis/redis.ts'
 import type { StoredRecord } from './delivery-record.ts'
 import { endpointOf, memberOf } from './held-visits.ts'
-import type { DeliveryRetention } from './ledger-store.ts'
+import { createFinishedMs, type DeliveryRetention } from './ledger-store.ts'
 import {
   CUT_AT_ONCE,
   type Cut,
@@ -34,28 +34,27 @@ const MAX_CUTS = PARKED_AT_ONCE / CUT_AT_ONCE
 /** Longer than a worker takes from listing a delivery to storing its record. */
 const PARKING_US = 60_000_000
 
-/** A dropped delivery is kept for as long as a finished one, against late duplicates of its message. */
-type Retention = Pick<DeliveryRetention, 'parkedRetentionMs' | 'finishedRetentionMs'>
-
 /**
  * The lists of parked deliveries, within limits. Beyond them, the oldest lose their body; as many are kept without.
  * An entry may be stale: the record of a delivery decides whether it is parked.
  */
-export function createParkedList(redis: Redis, retention: Retention, limits: ParkedLimits) {
-  const { parkedRetentionMs, finishedRetentionMs } = retention
+export function createParkedList(redis: Redis, retention: DeliveryRetention, limits: ParkedLimits) {
+  const { parkedRetentionMs } = retention
+  /** A dropped delivery is kept for as long as a finished one, against late duplicates of its message. */
+  const finishedMs = createFinishedMs(retention)
   const sizes = createTenantSizes(redis, 'parked', limits, parkedRetentionMs)
 
-  /** @param keepMs how long the record is still kept; '': as long as before */
+  /** @param keptMsOf how long a record is still kept; '': as long as before */
   async function release(
     entries: readonly ScoredEntry[],
-    keepMs: number | '',
+    keptMsOf: (deliveryId: DeliveryId) => number | '',
     isBeingParked: (entry: ScoredEntry) => boolean,
   ) {
     const replies = await pipeline(redis, (commands) =>
       entries.map((entry) => {
         const { deliveryId, run: parkedRun } = toEntry(entry)
         const keys = [recordKey(deliveryId), bodyKey(deliveryId)]
-        return commands.runScript('deliveries/release-parked', keys, [parkedRun, keepMs])
+        return commands.runScript('deliveries/release-parked', keys, [parkedRun, keptMsOf(deliveryId)])
       }),
     )
     // A delivery is listed before its record is stored. The worker that is parking it cuts the list afterwards.
@@ -76,8 +75,8 @@ export function createParkedList(redis: Redis, retention: Retention, limits: Par
     if (drop.length + whole.length === 0) return { size, taken: 0 }
     const isBeingParked = ({ since }: ScoredEntry): boolean => Number(since) > Number(nowUs) - PARKING_US
     const bodies = whole.filter(({ member }) => !drop.some((each) => each.member === member))
-    const dropping = await release(drop, finishedRetentionMs, isBeingParked)
-    const releasing = await release(bodies, '', isBeingParked)
+    const dropping = await release(drop, (deliveryId) => finishedMs({ tenant, deliveryId }), isBeingParked)
+    const releasing = await release(bodies, () => '', isBeingParked)
     const waiting = [...dropping.waiting, ...releasing.waiting].map(({ member }) => member)
     const firstWaiting = whole.findIndex(({ member }) => waiting.includes(member))
     const placed = (firstWaiting < 0 ? whole : whole.slice(0, firstWaiting)).at(-1)?.since ?? ''

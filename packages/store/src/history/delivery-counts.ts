@@ -1,4 +1,4 @@
-import { deliveryIdOf, parseEventId, type SubscriptionId } from '@switchhook/contracts'
+import { deliveryIdOf, parseEventId, type Subscription, type SubscriptionId } from '@switchhook/contracts'
 import { LEDGER_BYTES, parseLedger } from '../deliveries/delivery-record.ts'
 import { countHeld } from '../held/held-store.ts'
 import { heldMessageKey, logKey, parkedKey, recordKey } from '../keys.ts'
@@ -9,9 +9,14 @@ import type { JournalReader } from './journal-reader.ts'
 const AT_ONCE = 100
 
 /** Counts from the delivery log and the ledgers, because a counter in the path of deliveries would cost each of them. */
-export function createDeliveryCounter(redis: Redis, journal: Pick<JournalReader, 'isRecent'>) {
+export function createDeliveryCounter(redis: Redis, journal: Pick<JournalReader, 'recent'>) {
   /** @param mayBeHeld some deliveries of the subscription are: their ledgers say that they wait */
-  async function statesOf(subscriptionId: SubscriptionId, entries: readonly ScoredEntry[], mayBeHeld: boolean) {
+  async function statesOf(
+    subscriptionId: SubscriptionId,
+    entries: readonly ScoredEntry[],
+    isRecent: (atMs: number) => boolean,
+    mayBeHeld: boolean,
+  ) {
     const deliveries = entries.map(({ member, since }) => {
       const eventId = parseEventId(member.slice(0, member.indexOf(':')))
       return { id: deliveryIdOf(eventId, subscriptionId), sinceMs: Number(since) / 1_000 }
@@ -25,13 +30,17 @@ export function createDeliveryCounter(redis: Redis, journal: Pick<JournalReader,
     const held = new Set(waiting.filter((_, i) => messages[i] === 1))
     return deliveries.map((delivery, i) => {
       if (held.has(delivery)) return 'held'
-      return states[i] ?? (journal.isRecent(delivery.sinceMs) ? 'pending' : undefined)
+      return states[i] ?? (isRecent(delivery.sinceMs) ? 'pending' : undefined)
     })
   }
 
   return {
     /** @param isFailing the endpoint failed lately. If it did not, the read ends where all deliveries are over */
-    async read(subscriptionId: SubscriptionId, { most, isFailing }: { most: number; isFailing: boolean }) {
+    async read(
+      { id: subscriptionId, tenant }: Pick<Subscription, 'id' | 'tenant'>,
+      { most, isFailing }: { most: number; isFailing: boolean },
+    ) {
+      const isRecent = await journal.recent(tenant)
       const [parked, [, parkedSince], held] = await pipeline(redis, (commands) => [
         commands.zcard(parkedKey(subscriptionId)),
         commands.zrange(parkedKey(subscriptionId), '0', '0', 'WITHSCORES'),
@@ -44,7 +53,7 @@ export function createDeliveryCounter(redis: Redis, journal: Pick<JournalReader,
         const entries = scoredEntries(
           await redis[execute]((commands) => commands.zrevrange(logKey(subscriptionId), looked, end, 'WITHSCORES')),
         )
-        const states = entries.length === 0 ? [] : await statesOf(subscriptionId, entries, held.count > 0)
+        const states = entries.length === 0 ? [] : await statesOf(subscriptionId, entries, isRecent, held.count > 0)
         const found = (wanted: string): number => states.filter((state) => state === wanted).length
         const isQuiet = found('pending') + found('waiting') + found('held') === 0
         pending += found('pending')

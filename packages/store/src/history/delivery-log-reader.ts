@@ -42,7 +42,7 @@ const cursors = createTimeCursor('l')
 /** Combines the delivery log, which lists the deliveries, with their records, which hold their state. */
 export function createDeliveryLogReader(
   redis: Redis,
-  journal: Pick<JournalReader, 'eventOf' | 'isRecent' | 'recipients'>,
+  journal: Pick<JournalReader, 'eventOf' | 'recent' | 'recipients'>,
 ) {
   /** Finds the entry of one event directly, if it is within the time range. */
   async function entryOf(subscription: Subscription, eventId: EventId, query: RangeQuery): Promise<ScoredEntry[]> {
@@ -64,10 +64,11 @@ export function createDeliveryLogReader(
     )
 
   async function load(subscription: Subscription, entries: readonly LogEntry[]) {
-    const found = await records(entries.map(({ eventId }) => deliveryIdOf(eventId, subscription.id)))
     const { id: subscriptionId, tenant, url } = subscription
+    const isRecent = await journal.recent(tenant)
+    const found = await records(entries.map(({ eventId }) => deliveryIdOf(eventId, subscription.id)))
     return entries.map(({ eventId, eventType, since }, i) => {
-      if (found[i] !== undefined || !journal.isRecent(Number(since) / 1_000)) return found[i]
+      if (found[i] !== undefined || !isRecent(Number(since) / 1_000)) return found[i]
       return pendingDelivery({ subscriptionId, eventId, eventType, tenant, url, firstDueAt: isoTime(since) })
     })
   }
@@ -77,7 +78,9 @@ export function createDeliveryLogReader(
     /** Finds a delivery by its event in the journal. If it has no record, its first attempt is not over. */
     async pending(tenant: Tenant, deliveryId: DeliveryId): Promise<PendingDelivery | undefined> {
       const event = await journal.eventOf(tenant, deliveryId)
-      if (event === undefined || !journal.isRecent(Date.parse(event.fannedOutAt))) return undefined
+      if (event === undefined) return undefined
+      const isRecent = await journal.recent(tenant)
+      if (!isRecent(Date.parse(event.fannedOutAt))) return undefined
       const { eventId, eventType, fannedOutAt: firstDueAt } = event
       const idOf = deliveryIdsOf(eventId)
       const subscriptionIds = (await journal.recipients(event)) ?? event.subscriptionIds

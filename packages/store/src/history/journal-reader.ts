@@ -7,7 +7,7 @@ import {
   type SubscriptionId,
   type Tenant,
 } from '@switchhook/contracts'
-import { journalIndexKey, journalKey, recipientsKey } from '../keys.ts'
+import { journalIndexKey, journalKey, recipientsKey, refusedKey } from '../keys.ts'
 import type { ListPart } from '../paging.ts'
 import { execute, type Redis } from '../redis/redis.ts'
 import {
@@ -86,8 +86,15 @@ export function createJournalReader(redis: Redis, limits: JournalLimits) {
       const stored = await redis[execute]((commands) => commands.get(recipientsKey(entry.eventId)))
       return stored === null ? undefined : (JSON.parse(stored) as SubscriptionId[])
     },
-    /** Whether a delivery fanned out at `atMs` without a record is pending: that of a settled one would still exist. */
-    isRecent: (atMs: number): boolean => atMs >= Date.now() - limits.deliveryRetentionMs + RECENT_MARGIN_MS,
+    /**
+     * Whether a delivery that was fanned out at `atMs`, and has no record, is pending: that of a settled one would still exist.
+     * At its limit of settled deliveries, a tenant's records are kept for less time.
+     */
+    async recent(tenant: Tenant): Promise<(atMs: number) => boolean> {
+      const refusedMs = await redis[execute]((commands) => commands.get(refusedKey(tenant, 'settled')))
+      const sinceMs = Math.max(Date.now() - limits.deliveryRetentionMs + RECENT_MARGIN_MS, Number(refusedMs))
+      return (atMs) => atMs >= sinceMs
+    },
     /** At most `count` entries after `after` and up to `until` (inclusive), the oldest first. */
     async after(tenant: Tenant, after: JournalId, count: number, until = '+'): Promise<readonly JournalEntry[]> {
       const oldest = oldestKept()

@@ -1,7 +1,7 @@
 import { newEventId, newSubscriptionId, type Tenant } from '@switchhook/contracts'
 import { eventually, useRedis } from '@switchhook/testkit'
 import * as fc from 'fast-check'
-import { journalIndexKey, journalKey, recipientsKey } from '../keys.ts'
+import { journalIndexKey, journalKey, recipientsKey, refusedKey } from '../keys.ts'
 import { execute, openRedis, type Redis } from '../redis/redis.ts'
 import { createJournal, type LoggedEvent, MAX_DATA_BYTES, MAX_SUBSCRIPTIONS } from './journal.ts'
 import { BEGINNING, createJournalReader, isBefore, type JournalReader } from './journal-reader.ts'
@@ -163,14 +163,17 @@ test('with a size of 0, no data is written or shown, and an event is kept as lon
   expect(await later.find(tenant, event.eventId)).toBeUndefined()
 })
 
-test('a delivery without a record is pending until those that were settled immediately may have expired', () => {
+test('a delivery without a record is pending until those that were settled immediately may have expired', async () => {
   const nowMs = Date.now()
-  expect([nowMs, nowMs - 45_000, nowMs - 55_000, nowMs - 3_600_000].map(reader.isRecent)).toEqual([
-    true,
-    true,
-    false,
-    false,
-  ])
+  const isRecent = await reader.recent(newTenant())
+  expect([nowMs, nowMs - 45_000, nowMs - 55_000, nowMs - 3_600_000].map(isRecent)).toEqual([true, true, false, false])
+})
+
+test('a delivery that was fanned out before a record was kept for less time is not pending, because its record may have expired', async () => {
+  const [tenant, nowMs] = [newTenant(), Date.now()]
+  await redis[execute]((commands) => commands.set(refusedKey(tenant, 'settled'), nowMs - 30_000))
+  expect([nowMs, nowMs - 29_000, nowMs - 31_000].map(await reader.recent(tenant))).toEqual([true, true, false])
+  expect((await reader.recent(newTenant()))(nowMs - 31_000)).toBe(true)
 })
 
 test('pages of any sizes show every event once and in order, whatever is appended meanwhile', async () => {

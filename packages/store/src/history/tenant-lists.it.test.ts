@@ -326,7 +326,7 @@ describe('the deliveries of the latest events', () => {
 
 describe('how a subscription stands', () => {
   const read = (id: SubscriptionId, query = { most: 500, isFailing: false }) =>
-    createDeliveryCounter(world.redis, journal()).read(id, query)
+    createDeliveryCounter(world.redis, journal()).read({ id, tenant: 'acme' }, query)
 
   test('counts pending, waiting and parked deliveries', async () => {
     const id = newSubscriptionId()

@@ -37,7 +37,7 @@ const EVENTS_AT_ONCE = 250
 const cursors = createListCursor('d', /^\d{1,16} \d{1,9}$/)
 
 /** The deliveries of a tenant's latest events, in any state, found through the journal. */
-export function createTenantLog(redis: Redis, journal: Pick<JournalReader, 'isRecent' | 'newestFirst' | 'recipients'>) {
+export function createTenantLog(redis: Redis, journal: Pick<JournalReader, 'newestFirst' | 'recent' | 'recipients'>) {
   /** @param from the place at which the first event's deliveries begin */
   async function candidatesOf(
     events: readonly JournalEntry[],
@@ -82,6 +82,7 @@ export function createTenantLog(redis: Redis, journal: Pick<JournalReader, 'isRe
     async page(tenant: Tenant, query: TenantLogQuery): Promise<Page<ListedDelivery>> {
       const { limit, cursor, fromMs, toMs, subscriptionId: only, matches } = query
       const texts = textsOf(query)
+      const isRecent = await journal.recent(tenant)
       const items: ListedDelivery[] = []
       const add = createPageRoom(limit)
       let hasRoom = true
@@ -92,7 +93,7 @@ export function createTenantLog(redis: Redis, journal: Pick<JournalReader, 'isRe
         const before = place?.since ?? upperBound(undefined, toMs)
         const bounds = { before, from: lowerBound(fromMs), count: EVENTS_AT_ONCE }
         const listed = await journal.newestFirst(tenant, bounds, texts)
-        const recent = listed.filter(({ since }) => journal.isRecent(Number(since) / 1_000))
+        const recent = listed.filter(({ since }) => isRecent(Number(since) / 1_000))
         const fitting = recent.flatMap(({ entry }) => (entry && fitsEvent(entry, query) ? [entry] : []))
         const all = await candidatesOf(fitting, place, only, MAX_DELIVERIES - loaded + 1)
         const some = all.slice(0, MAX_DELIVERIES - loaded)

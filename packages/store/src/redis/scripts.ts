@@ -24,6 +24,7 @@ export interface ScriptReplies {
   'deliveries/add-parked': [since: string, size: number]
   'deliveries/begin-redelivery': string | null
   'deliveries/confirm-redelivery': void
+  'deliveries/count-kept': number
   'deliveries/count-parked': [count: number, withoutBody: number, dropped: number, bodiesUntil: string]
   'deliveries/find-excess-parked': [size: number, now: string, drop: string[], bodies: string[]]
   'deliveries/record-released-parked': [dropped: number, size: number]

@@ -1,7 +1,8 @@
 import type { Delivery, ScheduleOf } from '@switchhook/contracts'
+import { extraUnitsOf, type Keep } from '@switchhook/store'
 import type { Breaker } from '../endpoint/breaker.ts'
 import type { Isolation, Source } from '../endpoint/isolation.ts'
-import { decide, decisionOnReceived } from '../policy/decide.ts'
+import { decide, decisionOnReceived, withinWaitingLimit } from '../policy/decide.ts'
 import { createInFlight, keptOf, type MessageInFlight } from './in-flight.ts'
 import type { At, Attempted, SlotResult } from './progress.ts'
 import { attempt, giveUpProbe, isFresh, look, needOf, type StageDeps, secure, settle } from './stages.ts'
@@ -14,6 +15,7 @@ export type AfterSettled = (settled: At<'settled'>) => Promise<void>
 
 export interface PipelineDeps extends StageDeps {
   readonly scheduleOf: ScheduleOf
+  readonly keep: Keep
   readonly isolation: Pick<Isolation, 'enter'>
   readonly breaker: Breaker
   readonly afterSettled: readonly AfterSettled[]
@@ -73,7 +75,7 @@ export function createPipeline(deps: PipelineDeps) {
   async function conclude(from: PastAttempt, message: MessageInFlight): Promise<void> {
     const update = from.kind === 'posted' ? updateBreaker(from.result) : undefined
     try {
-      const decided = from.kind === 'withheld' || from.kind === 'posted' ? decideOn(from, deps.scheduleOf) : from
+      const decided = from.kind === 'withheld' || from.kind === 'posted' ? decideOn(from, deps) : from
       message.last = keptOf(decided)
       const secured = decided.kind === 'decided' ? await secure(deps, decided) : decided
       message.last = keptOf(secured)
@@ -103,9 +105,15 @@ export function createPipeline(deps: PipelineDeps) {
 /** The attempt is made or withheld. */
 type PastAttempt = At<'withheld' | 'posted' | 'decided' | 'secured' | 'settled'>
 
-function decideOn({ result }: At<'withheld' | 'posted'>, scheduleOf: ScheduleOf): At<'decided'> {
-  const decided = decide(result.outcome, result.delivery, scheduleOf(result.delivery))
-  return { kind: 'decided', result, decision: result.via === 'pull' ? decisionOnReceived(decided) : decided }
+function decideOn(
+  { result }: At<'withheld' | 'posted'>,
+  { scheduleOf, keep }: Pick<PipelineDeps, 'scheduleOf' | 'keep'>,
+): At<'decided'> {
+  const { delivery } = result
+  const decided = decide(result.outcome, delivery, scheduleOf(delivery))
+  const decision = result.via === 'pull' ? decisionOnReceived(decided) : decided
+  const mayWait = (waitMs: number): boolean => keep(delivery.tenant, 'waiting', waitMs, 1 + extraUnitsOf(delivery))
+  return { kind: 'decided', result, decision: withinWaitingLimit(decision, mayWait) }
 }
 
 async function follow(afterSettled: readonly AfterSettled[], settled: At<'settled'>): Promise<void> {

@@ -1,6 +1,13 @@
 import type { Outcome, RetrySchedule } from '@switchhook/contracts'
 import fc from 'fast-check'
-import { type Decision, decide, decisionOnReceived, postponementsMs, type Withheld } from './decide.ts'
+import {
+  type Decision,
+  decide,
+  decisionOnReceived,
+  postponementsMs,
+  type Withheld,
+  withinWaitingLimit,
+} from './decide.ts'
 
 const WAITS_MS = [10_000, 60_000]
 const COOLDOWN_MS = 30_000
@@ -166,6 +173,24 @@ describe('decide', () => {
     ],
   ])('%s', (_name, outcome, delivery, expected) => {
     expect(decide(outcome, delivery, LONG)).toEqual(expected)
+  })
+
+  const PARKED: Decision = { kind: 'park', reason: 'exhausted', cause: 'waiting-limit' }
+
+  test.each<[string, Decision, Decision]>([
+    ['a retry is parked', { kind: 'retry', slot: 1, waitMs: 10_000 }, PARKED],
+    ['so is a postponed last slot', { kind: 'postpone', slot: 3, postponed: 1, waitMs: 30_000 }, PARKED],
+    ['and one whose secret cannot be decrypted', { kind: 'postpone', slot: 4, waitMs: 30_000 }, PARKED],
+    ...[
+      { kind: 'acknowledged' } as const,
+      { kind: 'withdrawn' } as const,
+      { kind: 'expired' } as const,
+      { kind: 'park', reason: 'rejected' } as const,
+      { kind: 'hold', slot: 1, waitMs: 10_000, visitInMs: 60_000 } as const,
+    ].map((decision): [string, Decision, Decision] => [`${decision.kind} waits for nothing`, decision, decision]),
+  ])('at the limit of waiting deliveries, %s; below it, nothing changes', (_name, decision, atLimit) => {
+    expect(withinWaitingLimit(decision, () => false)).toEqual(atLimit)
+    expect(withinWaitingLimit(decision, () => true)).toEqual(decision)
   })
 
   const anyWaitMs = fc.integer({ min: 1, max: 86_400_000 })

@@ -85,6 +85,16 @@ export const RECEIVED_VISIT_MS = 600_000
 export const decisionOnReceived = (decision: Decision): Decision =>
   decision.kind === 'retry' ? hold(decision.slot, 0, decision.waitMs, RECEIVED_VISIT_MS) : decision
 
+/**
+ * The decision within the limit of the tenant's waiting deliveries. Beyond it, nothing waits, not even for the end of a cool-down
+ * or of another worker's probe: a parked delivery can be sent again, and the breaker needs no waiting one.
+ * @param mayWait false: as many wait as may
+ */
+export const withinWaitingLimit = (decision: Decision, mayWait: (waitMs: number) => boolean): Decision =>
+  (decision.kind === 'retry' || decision.kind === 'postpone') && !mayWait(decision.waitMs)
+    ? { ...EXHAUSTED, cause: 'waiting-limit' }
+    : decision
+
 function hold(slot: number, postponed: number, waitMs: number, visitInMs: number): Decision {
   return { kind: 'hold', slot, ...(postponed > 0 && { postponed }), waitMs, visitInMs }
 }

@@ -72,6 +72,7 @@ export function pipelineDeps(change: Partial<FlatDeps> = {}): PipelineDeps {
   } = change
   return {
     scheduleOf: () => ({ waitsMs: [10_000], cooldownMs: 30_000 }),
+    keep: () => true,
     isolation: anIsolation(),
     deliveries: { isSettled, settle },
     broker: { publishRetry },

@@ -472,7 +472,7 @@ export interface Schemas {
     url: string | null;
     /** `pending`: the first attempt of this run is due or in progress. `waiting`: the next attempt is scheduled, because an attempt failed or could not be made, for example in a cool-down (`attempts` can be empty then). `acknowledged`: answered with a 2xx. `parked`: no longer retried, but kept. `withdrawn`: never sent, because the subscription was deleted, disabled or unsubscribed from the event type before the first attempt. `expired`: not sent any more, because the event was older than `expireAfterSeconds` of the subscription. */
     state: "pending" | "waiting" | "held" | "acknowledged" | "parked" | "withdrawn" | "expired";
-    /** `exhausted`: the schedule ended without an acknowledgement, a cool-down lasted too long after the last slot, or more deliveries were held than may be. `rejected`: the endpoint answered with a status that is not retried. */
+    /** `exhausted`: the schedule ended without an acknowledgement, a cool-down lasted too long after the last slot, or more deliveries were held, or waited for a retry, than may. `rejected`: the endpoint answered with a status that is not retried. */
     parkedReason: "exhausted" | "rejected" | null;
     /** When the delivery was parked, in UTC. */
     parkedAt: string | null;
@@ -636,7 +636,7 @@ export interface Schemas {
     coolingUntil: string | null;
     /** When the delivery was parked, in UTC. */
     parkedAt: string | null;
-    /** `exhausted`: the schedule ended without an acknowledgement, a cool-down lasted too long after the last slot, or more deliveries were held than may be. `rejected`: the endpoint answered with a status that is not retried. */
+    /** `exhausted`: the schedule ended without an acknowledgement, a cool-down lasted too long after the last slot, or more deliveries were held, or waited for a retry, than may. `rejected`: the endpoint answered with a status that is not retried. */
     parkedReason: "exhausted" | "rejected" | null;
   };
   /** One invalid field or parameter. */
@@ -768,7 +768,7 @@ export interface Schemas {
     subscriptionId: string;
     /** The endpoint to which the latest of these deliveries was sent; empty if none of them was read. */
     url: string;
-    /** `exhausted`: the schedule ended without an acknowledgement, a cool-down lasted too long after the last slot, or more deliveries were held than may be. `rejected`: the endpoint answered with a status that is not retried. null: a group of older deliveries that were not read. */
+    /** `exhausted`: the schedule ended without an acknowledgement, a cool-down lasted too long after the last slot, or more deliveries were held, or waited for a retry, than may. `rejected`: the endpoint answered with a status that is not retried. null: a group of older deliveries that were not read. */
     parkedReason: "exhausted" | "rejected" | null;
     /** The outcome of the latest attempt; null if there was none. */
     outcome: "delivered" | "answered" | "timeout" | "dns" | "refused" | "tls" | "reset" | "network" | "malformed" | "blocked" | "unusable-url" | "lapsed" | "proxy" | null;

@@ -72,8 +72,11 @@ export const deliverEvent: RouteOf<RedeliverDeps, ValueOf<typeof requestSchema>>
     const fresh = requestedDelivery(entry, subscription, now())
     if (fresh === undefined) throw new AppError('event-without-body')
     // Without a record, its first attempt is not over.
-    const isRecent = journal.isRecent(Date.parse(entry.fannedOutAt))
-    if (isRecent && (await journal.recipients(entry))?.includes(subscriptionId) === true) {
+    const isRecent = await journal.recent(caller.tenant)
+    if (
+      isRecent(Date.parse(entry.fannedOutAt)) &&
+      (await journal.recipients(entry))?.includes(subscriptionId) === true
+    ) {
       throw new AppError('delivery-not-parked', { detail: 'The first attempt has not finished yet.' })
     }
 

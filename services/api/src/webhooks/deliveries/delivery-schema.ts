@@ -42,7 +42,7 @@ export const eventIdSchema = {
 export const parkedReasonSchema = orNull(
   choice(
     PARKED_REASONS,
-    '`exhausted`: the schedule ended without an acknowledgement, a cool-down lasted too long after the last slot, or more deliveries were held than may be. ' +
+    '`exhausted`: the schedule ended without an acknowledgement, a cool-down lasted too long after the last slot, or more deliveries were held, or waited for a retry, than may. ' +
       '`rejected`: the endpoint answered with a status that is not retried.',
     'rejected',
   ),

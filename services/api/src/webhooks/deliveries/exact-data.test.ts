@@ -23,7 +23,7 @@ test('the data of an explained event has every digit', async () => {
       deliveryLog: { records: async () => [] },
       journal: {
         find: async () => ({ ...entry, dataJson: DATA }) as never,
-        isRecent: () => false,
+        recent: async () => () => false,
         recipients: async () => [],
       },
       healthOf: never,

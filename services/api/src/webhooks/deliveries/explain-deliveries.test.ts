@@ -25,7 +25,7 @@ function aTenantWith(count: number) {
         return ids.map(() => undefined)
       },
     },
-    journal: { find: async () => undefined, isRecent: never, recipients: never },
+    journal: { find: async () => undefined, recent: never, recipients: never },
     healthOf: never,
     now: Date.now,
   }

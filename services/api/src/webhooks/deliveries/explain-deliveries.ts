@@ -17,7 +17,7 @@ export interface ExplainEventDeps extends Pick<WebhookParts, 'healthOf' | 'now'>
   readonly subscriptions: Pick<WebhookParts['subscriptions'], 'findAll' | 'ids' | 'page'>
   readonly deliveries: Pick<WebhookParts['deliveries'], 'find'>
   readonly deliveryLog: Pick<WebhookParts['deliveryLog'], 'records'>
-  readonly journal: Pick<WebhookParts['journal'], 'find' | 'isRecent' | 'recipients'>
+  readonly journal: Pick<WebhookParts['journal'], 'find' | 'recent' | 'recipients'>
 }
 
 interface Chosen {
@@ -84,7 +84,7 @@ export async function explainDeliveries(
 
   const journaled = await journal.find(tenant, eventId)
   const everyone = journaled && (await journal.recipients(journaled))
-  const isRecent = everyone !== undefined && journal.isRecent(Date.parse(journaled?.fannedOutAt ?? ''))
+  const isRecent = everyone !== undefined && (await journal.recent(tenant))(Date.parse(journaled?.fannedOutAt ?? ''))
   const found = journaled === undefined ? await search() : []
   // The oldest delivery has the data of an event that the journal does not have.
   const [oldest] = found.toSorted((a, b) => (a.firstDueAt < b.firstDueAt ? -1 : 1))

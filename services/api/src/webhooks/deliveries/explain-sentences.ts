@@ -129,6 +129,8 @@ export function parkedSentence(delivery: ListedDelivery): string {
   const end = made === 0 ? '.' : `; ${attemptSentence(last)}.`
   if (parkedCause === 'held-limit')
     return `more deliveries were held than the limit allows, and the oldest were parked${end}`
+  if (parkedCause === 'waiting-limit')
+    return `as many deliveries of the tenant waited for a retry as may, so this one was parked instead${end}`
   if (parkedCause === 'withdrawn') {
     return made === 0
       ? `when it was sent again, the subscription was deleted, disabled or unsubscribed from ${eventType}, or had a filter that refuses the event.`

@@ -494,6 +494,16 @@ const PARKED_ENDS: readonly (readonly [name: string, of: Partial<ListedDelivery>
     'more deliveries were held than the limit allows, and the oldest were parked.',
   ],
   [
+    'too many wait for a retry',
+    { parkedCause: 'waiting-limit', attempts: [attempt] },
+    'as many deliveries of the tenant waited for a retry as may, so this one was parked instead; attempt 1 at 2026-11-20T12:00:00.100Z was answered with 503.',
+  ],
+  [
+    'too many wait for the end of a cool-down',
+    { parkedCause: 'waiting-limit' },
+    'as many deliveries of the tenant waited for a retry as may, so this one was parked instead.',
+  ],
+  [
     'its subscription is disabled before a redelivery',
     { parkedCause: 'withdrawn', run: 2 },
     'when it was sent again, the subscription was deleted, disabled or unsubscribed from call.status, or had a filter that refuses the event.',

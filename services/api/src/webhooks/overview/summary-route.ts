@@ -65,7 +65,7 @@ const FAILING_MS = 86_400_000
 async function summaryOf({ standings, healthOf, now }: SummaryRouteDeps, subscription: Subscription, most: number) {
   const health = await healthOf(subscription)
   const isFailing = health.state !== 'closed' || (health.failureAtMs ?? 0) > now() - FAILING_MS
-  const standing = await standings.read(subscription.id, { most, isFailing })
+  const standing = await standings.read(subscription, { most, isFailing })
   return described(subscriptionSummarySchema, {
     ...subscription,
     subscriptionId: subscription.id,
