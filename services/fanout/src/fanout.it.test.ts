@@ -350,7 +350,7 @@ test('fan-out waits for an unreachable Redis and broker, alive and not ready, an
 
 test('in production it refuses a Redis without persistence', async () => {
   redisProxy.alter(forgetful)
-  const child = run('main.ts', [], { NODE_ENV: 'production' })
+  const child = run('main.ts', [], { NODE_ENV: 'production', AMQP_URL: 'amqp://user:secret@127.0.0.1:1' })
   const [errors, [code]] = await Promise.all([text(child.stderr as NodeJS.ReadableStream), once(child, 'exit')])
   expect(code).toBe(1)
   expect(errors).toContain('this Redis would lose data: it must keep an append-only file')

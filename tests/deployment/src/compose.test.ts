@@ -90,6 +90,12 @@ test.each(IMAGES)('%s knows every variable that it is given and starts with the 
   expect(settingsOf(name).load(Object.fromEntries(values))).toMatchObject({ NODE_ENV: 'development' })
 })
 
+test.each(['api', 'fanout', 'delivery-worker'])('%s refuses the login of the file in production', (name) => {
+  const values = Object.entries(environmentOf(name)).map(([variable, value]) => [variable, unset(value ?? '')])
+  const load = () => settingsOf(name).load({ ...Object.fromEntries(values), NODE_ENV: 'production' })
+  expect(load).toThrow('AMQP_URL has a password that is public')
+})
+
 /** They belong to RabbitMQ and Redis of the file, to files that no container has, to the published ports, and to the health checks. */
 const OF_THE_FILE =
   /^(AMQP_(USERNAME|PASSWORD|PASSWORD_FILE|CA_FILE|NODES|DECLARE)|REDIS_(PASSWORD|PASSWORD_FILE|CA_FILE)|SIMULATOR_SCENARIO|LISTEN_HOST|HEALTH_PORT)$/

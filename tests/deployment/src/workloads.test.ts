@@ -24,14 +24,13 @@ import {
   type Workload,
 } from './workloads.ts'
 
-/** The example has no valid key, so that no installation encrypts secrets with a public one. */
-const WITH_A_KEY = readFileSync(exampleFile('secrets'), 'utf8').replace(
-  'first:CHANGE-ME',
-  `first:${randomBytes(32).toString('base64')}`,
-)
+/** The example has only placeholders, so that no installation has secrets that are public. */
+const FILLED_IN = readFileSync(exampleFile('secrets'), 'utf8')
+  .replace('first:CHANGE-ME', `first:${randomBytes(32).toString('base64')}`)
+  .replaceAll('CHANGE-ME', 'a password')
 /** Secrets that are not in the chart: the installation provides them, or the RabbitMQ operator creates them. */
 const PROVIDED: readonly KubernetesObject[] = [
-  ...parseObjects(WITH_A_KEY),
+  ...parseObjects(FILLED_IN),
   ...parseObjects(
     `
     {apiVersion: v1, kind: Secret, metadata: {name: rabbitmq-default-user}, stringData: {username: user, password: pw}}
@@ -63,6 +62,19 @@ const withFiles = (environment: Readonly<Record<string, string>>): Record<string
 
 const combinations = Object.keys(COMBINATIONS) as Combination[]
 const NAMESPACE = 'contact-center'
+
+test.each(['api', 'fanout', 'delivery-worker'])(
+  '%s refuses the public secrets of development in production',
+  (name) => {
+    const objects = renderObjects('development', { namespace: NAMESPACE })
+    const service = objects.filter(isWorkload).find(({ metadata }) => metadata.name === name) as Workload
+    const given = environmentOf(service, dataOf(objects))
+    const load = () => settingsOf(name).load({ ...given, NODE_ENV: 'production' })
+    expect(load).toThrow('AMQP_PASSWORD has a password that is public')
+    expect(load).toThrow('REDIS_PASSWORD has a password that is public')
+    if (name !== 'fanout') expect(load).toThrow('SECRET_KEYS: the key development can be guessed')
+  },
+)
 
 describe.each(combinations)('%s', (combination) => {
   const objects = renderObjects(combination, { namespace: NAMESPACE })

@@ -66,7 +66,7 @@ export const commonFields = {
   ...amqpFields,
   ...redisFields,
   NODE_ENV: described(
-    '`production` refuses a Redis without AOF or with eviction, webhook URLs and issuers with `http`, and `SECRET_KEYS` that are missing or can be guessed.',
+    '`production` refuses a Redis without AOF or with eviction, webhook URLs and issuers with `http`, `SECRET_KEYS` that are missing or can be guessed, and passwords that are public.',
     choice(['development', 'test', 'production'], 'development'),
   ),
   LOG_LEVEL: described('`error`, `warn`, `info` or `debug`.', choice(['error', 'warn', 'info', 'debug'], 'info')),

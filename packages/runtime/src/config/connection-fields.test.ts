@@ -1,12 +1,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { startFields } from './common-fields.ts'
 import { loadConfig } from './config.ts'
 import { amqpAddress, amqpFields, amqpRules, redisAddress, redisFields, redisRules } from './connection-fields.ts'
 
 let folder: string
 let passwordFile: string
 let emptyFile: string
+let placeholderFile: string
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'switchhook-config-'))
@@ -14,10 +16,12 @@ beforeAll(() => {
   emptyFile = join(folder, 'empty')
   writeFileSync(passwordFile, 'p@ss/w:rd%\n')
   writeFileSync(emptyFile, '\n')
+  placeholderFile = join(folder, 'placeholder')
+  writeFileSync(placeholderFile, 'CHANGE-ME\n')
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const fields = { ...amqpFields, ...redisFields }
+const fields = { ...amqpFields, ...redisFields, ...startFields }
 const load = (env: Readonly<Record<string, string>>) =>
   loadConfig(fields, { AMQP_URL: 'amqp://h', REDIS_URL: 'redis://h', ...env }, [...amqpRules, ...redisRules])
 
@@ -163,6 +167,37 @@ test.each<[RegExp, () => Record<string, string>]>([
 ])('%s', (problem, env) => {
   expect(() => load(env())).toThrow(problem)
   expect(() => load(env())).not.toThrow(/secret|p@ss/)
+})
+
+const OWN = { NODE_ENV: 'production', AMQP_URL: 'amqp://u:own@h', REDIS_URL: 'redis://h' }
+
+test.each<[string, RegExp, () => Record<string, string>]>([
+  ['guest in the URL', /AMQP_URL has a password that is public/, () => ({ AMQP_URL: 'amqp://guest:guest@h' })],
+  ['guest on this machine', /AMQP_URL has a password/, () => ({ AMQP_URL: 'amqp://guest:guest@127.0.0.1' })],
+  ['an encoded password', /AMQP_URL has a password/, () => ({ AMQP_URL: 'amqp://guest:%67uest@h' })],
+  ['the password of one node', /AMQP_URL has a password/, () => ({ AMQP_URL: 'amqp://u:own@a,amqp://u:switchhook@b' })],
+  ['no login for RabbitMQ', /AMQP_URL needs a user and a password/, () => ({ AMQP_URL: 'amqp://h' })],
+  [
+    'a password of the chart',
+    /AMQP_PASSWORD has a password that is public/,
+    () => ({ AMQP_URL: 'amqp://h', AMQP_USERNAME: 'api', AMQP_PASSWORD: 'switchhook' }),
+  ],
+  [
+    'a placeholder in a file',
+    /AMQP_PASSWORD_FILE has a password that is public/,
+    () => ({ AMQP_URL: 'amqp://u@h', AMQP_PASSWORD_FILE: placeholderFile }),
+  ],
+  ['a URL of Redis', /REDIS_URL has a password that is public/, () => ({ REDIS_URL: 'redis://:switchhook@h' })],
+  ['a password of Redis', /REDIS_PASSWORD has a password that is public/, () => ({ REDIS_PASSWORD: 'switchhook' })],
+])('production refuses %s; development does not', (_name, problem, env) => {
+  expect(() => load({ ...OWN, ...env() })).toThrow(problem)
+  expect(load({ ...OWN, ...env(), NODE_ENV: 'development' }).NODE_ENV).toBe('development')
+})
+
+test('production accepts passwords that are not public, and a Redis without one', () => {
+  expect(load(OWN).AMQP_URL).toEqual(['amqp://u:own@h'])
+  const given = { ...OWN, AMQP_URL: 'amqp://a,amqp://b', AMQP_USERNAME: 'guest', AMQP_PASSWORD: 'own' }
+  expect(load({ ...given, REDIS_PASSWORD_FILE: passwordFile }).NODE_ENV).toBe('production')
 })
 
 test('authorities need TLS at every URL, and several certificates in one file are read', () => {

@@ -142,6 +142,8 @@ function parameterProblem(name: string, urls: readonly string[], taken: Paramete
 
 type ServerConfig = Partial<AmqpConfig & RedisConfig>
 
+type NodeEnv = { readonly NODE_ENV: Field<string> }
+
 /** @param name the prefix of the server's variables */
 const serverOf = (name: 'AMQP' | 'REDIS', config: ServerConfig) => ({
   url: config[`${name}_URL`] ?? [],
@@ -164,8 +166,33 @@ function addressProblem(name: 'AMQP' | 'REDIS', config: ServerConfig): string | 
   return undefined
 }
 
-export const amqpRules: readonly Rule<typeof amqpFields>[] = [
+/**
+ * Not secrets: the password of RabbitMQ's first user, those of docker-compose.yml and of the Helm chart for development, and the
+ * placeholder of infra/helm/examples/secrets.yaml.
+ */
+const PUBLIC_PASSWORDS: ReadonlySet<string | undefined> = new Set(['guest', 'switchhook', 'CHANGE-ME'])
+
+/** Also of a server on this machine: its ports may be open to others. */
+function publicPassword(name: 'AMQP' | 'REDIS', config: ServerConfig & Config<NodeEnv>): string | undefined {
+  if (config.NODE_ENV !== 'production') return undefined
+  const urls = serverOf(name, config).url.map((url) => new URL(url))
+  const known = ([`${name}_PASSWORD`, `${name}_PASSWORD_FILE`] as const).find((one) =>
+    PUBLIC_PASSWORDS.has(config[one]),
+  )
+  if (known === undefined && !urls.some(({ password }) => PUBLIC_PASSWORDS.has(decodeURIComponent(password)))) {
+    return undefined
+  }
+  return `${known ?? `${name}_URL`} has a password that is public; give ${name === 'AMQP' ? 'RabbitMQ' : 'Redis'} one of its own`
+}
+
+export const amqpRules: readonly Rule<typeof amqpFields & NodeEnv>[] = [
   (config) => addressProblem('AMQP', config),
+  (config) => publicPassword('AMQP', config),
+  // RabbitMQ's first user has a public password, too.
+  ({ NODE_ENV, AMQP_USERNAME, AMQP_URL }) =>
+    NODE_ENV === 'production' && AMQP_USERNAME === undefined && !AMQP_URL.every(hasUser)
+      ? 'AMQP_URL needs a user and a password in production: without them, RabbitMQ is asked for its public user guest'
+      : undefined,
   ({ AMQP_URL }) =>
     AMQP_URL.every((url) => isPercentEncoded(new URL(url).pathname))
       ? undefined
@@ -189,8 +216,9 @@ export const amqpRules: readonly Rule<typeof amqpFields>[] = [
 const PATHS: Readonly<Record<string, RegExp>> = { sentinel: /^\/[^/]+(\/\d*)?$/, cluster: /^(\/0?)?$/ }
 const DATABASE = /^(\/\d*)?$/
 
-export const redisRules: readonly Rule<typeof redisFields>[] = [
+export const redisRules: readonly Rule<typeof redisFields & NodeEnv>[] = [
   (config) => addressProblem('REDIS', config),
+  (config) => publicPassword('REDIS', config),
   ({ REDIS_URL }) =>
     parameterProblem('REDIS_URL', REDIS_URL, REDIS_URL.some((url) => /^rediss?:/.test(url)) ? REDIS_PARAMETERS : {}),
   ({ REDIS_URL: [first = ''] }) => {
