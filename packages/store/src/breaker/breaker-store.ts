@@ -100,8 +100,12 @@ export function createBreakerStore(redis: Redis, options: { readonly failures: n
       return opened === 1
     },
     /** Resets the count, because the endpoint works, and closes the breaker unless its cool-down comes from a `Retry-After`. */
-    recordAnswer: (endpoint: Endpoint): Promise<void> =>
-      runScript(redis, 'breaker/record-answer', [breakerKey(endpoint)], [2 * failures, cooldownMs + REMEMBERED_MS]),
+    async recordAnswer(endpoint: Endpoint): Promise<void> {
+      const { tenant, subscriptionId } = endpoint
+      const retention = [cooldownMs + REMEMBERED_MS, subscriptionId, cooldownMs + REMOVED_BREAKER_MS]
+      const keys = [breakerKey(endpoint), subscriptionsKey(tenant)]
+      await runScript(redis, 'breaker/record-answer', keys, [2 * failures, ...retention])
+    },
   }
 }
 

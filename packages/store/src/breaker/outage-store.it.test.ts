@@ -5,6 +5,7 @@ import { createSubscriptionStore } from '../subscriptions/subscription-store.ts'
 import { type BreakerStore, createBreakerStore } from './breaker-store.ts'
 import { createContactStore } from './contact-store.ts'
 import { createOutageStore, type Outage, type OutageStore } from './outage-store.ts'
+import { createRejectionStore } from './rejection-store.ts'
 
 const COOLDOWN_MS = 200
 const HOUR_MS = 3_600_000
@@ -57,9 +58,16 @@ test('the outage of a deleted subscription is remembered for an hour, also if a 
   await deleted(endpoint)
   const keptMs = (of: Endpoint): Promise<number> => redis[execute]((commands) => commands.pttl(breakerKey(of)))
   expect(await keptMs(endpoint)).toBeLessThanOrEqual(HOUR_MS)
+  expect(await keptMs(other)).toBeGreaterThan(29 * DAY_MS)
   expect(await breaker.recordFailure(endpoint, await probe(), timeout)).toBe(true)
   expect(await keptMs(endpoint)).toBeLessThanOrEqual(HOUR_MS + COOLDOWN_MS)
-  expect(await keptMs(other)).toBeGreaterThan(29 * DAY_MS)
+  for (const each of [endpoint, other]) {
+    await breaker.recordAnswer(each)
+    await breaker.recordFailure(each, undefined, { ...timeout, hung: true })
+    await breaker.recordAnswer(each)
+  }
+  expect(await keptMs(endpoint)).toBeLessThanOrEqual(HOUR_MS + COOLDOWN_MS)
+  expect(await keptMs(other)).toBeGreaterThan(23 * HOUR_MS)
 })
 
 async function probe(): Promise<string> {
@@ -143,6 +151,19 @@ describe('an outage', () => {
     await eventually(() => expect(Date.now()).toBeGreaterThan((early?.recoveredAtMs ?? 0) + 5))
     expect((await outages.recordEnd(endpoint))?.recoveredAtMs).toBeGreaterThan(early?.recoveredAtMs ?? 0)
   })
+})
+
+test('rejections of a deleted subscription are gone, and none are recorded of its last deliveries', async () => {
+  const rejections = createRejectionStore(redis)
+  const both = [endpoint, await anEndpoint()]
+  const recorded = async () => {
+    for (const each of both) await rejections.record(each, 1_000)
+    return (await Promise.all(both.map(rejections.find))).map((each) => each?.sinceMs)
+  }
+  expect(await recorded()).toEqual([1_000, 1_000])
+  await deleted(endpoint)
+  expect(await rejections.find(endpoint)).toBeUndefined()
+  expect(await recorded()).toEqual([undefined, 1_000])
 })
 
 describe('the contact times of an endpoint', () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { parseRecoveryId, type RecoveryId } from '@switchhook/contracts'
-import { type Endpoint, rejectedKey } from '../keys.ts'
+import { type Endpoint, rejectedKey, subscriptionsKey } from '../keys.ts'
 import { execute, type Redis, runScript } from '../redis/redis.ts'
 
 /** The rejected deliveries of an endpoint that the next 2xx makes a recovery send again. */
@@ -20,10 +20,11 @@ export type RejectionStore = ReturnType<typeof createRejectionStore>
 
 /** Remembers per endpoint since when it has rejected deliveries (`recoverRejected`, ADR 0078). */
 export const createRejectionStore = (redis: Redis) => ({
-  /** Call it once the delivery is parked. Repeating it is harmless. */
+  /** Call it once the delivery is parked. Repeating it is harmless. Does nothing for a deleted subscription. */
   async record(endpoint: Endpoint, parkedAtMs: number): Promise<void> {
-    const args = [Math.floor(parkedAtMs), randomUUID(), REMEMBERED_MS]
-    await runScript(redis, 'breaker/record-rejection', [rejectedKey(endpoint)], args)
+    const { tenant, subscriptionId } = endpoint
+    const args = [Math.floor(parkedAtMs), randomUUID(), REMEMBERED_MS, subscriptionId]
+    await runScript(redis, 'breaker/record-rejection', [rejectedKey(endpoint), subscriptionsKey(tenant)], args)
   },
   async find(endpoint: Endpoint): Promise<Rejections | undefined> {
     const stored = await redis[execute]((commands) => commands.get(rejectedKey(endpoint)))
