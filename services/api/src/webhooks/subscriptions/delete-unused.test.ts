@@ -108,6 +108,24 @@ test.each<[string, Parameters<typeof fall>, string[]]>([
   ['a client has deleted it', [undefined, NOW - MINUTE, null, { isLast: false }], []],
 ])('%s', async (_name, args, happened) => expect(await fall(...args)).toEqual(happened))
 
+test('a timer is gone after a quarter of an hour, whatever setting or deleted subscription it belongs to', async () => {
+  const dueInMs = async (deleteAfterUnusedSeconds: number, leftMs?: number): Promise<unknown> => {
+    const timers: { readonly dueInMs: number }[] = []
+    const commit = async (_: unknown, change: { readonly timers: readonly { readonly dueInMs: number }[] }) => {
+      timers.push(...change.timers)
+      return 'committed' as const
+    }
+    await watchUse({ commit }, { ...present, deleteAfterUnusedSeconds }, NOW, leftMs)
+    return timers.map((timer) => timer.dueInMs)
+  }
+  expect(await dueInMs(60)).toEqual([MINUTE])
+  expect(await dueInMs(604_800)).toEqual([15 * MINUTE])
+  expect(await dueInMs(604_800, 604_700_000)).toEqual([15 * MINUTE])
+  expect(await fall({ ...present, deleteAfterUnusedSeconds: 604_800 }, NOW, null, { seconds: 604_800 })).toEqual([
+    `again in ${15 * MINUTE}`,
+  ])
+})
+
 test('only a subscription with the setting gets a timer', async () => {
   const timers: unknown[] = []
   const state = { commit: async (_: unknown, change: object) => (timers.push(change), 'committed' as const) }

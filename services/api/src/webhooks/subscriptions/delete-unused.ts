@@ -27,12 +27,15 @@ interface Payload {
   readonly isLast?: boolean
 }
 
+/** Timers of former settings and of deleted subscriptions do nothing, and are gone after this time. */
+const LOOK_EVERY_MS = 15 * 60_000
+
 /**
  * Sets the timer that deletes a subscription that no client receives. It must precede the setting in the store: a timer
  * alone does nothing, and a setting without its timer has no effect. Each value has a timer of its own, so that of two
  * concurrent changes the one that is stored last has its timer.
  * @param sinceMs milliseconds since 1970: it counts as unused since then, unless a client has received later
- * @param leftMs until the timer is due; absent: the whole time of the setting
+ * @param leftMs until it can be unused for long enough; absent: the whole time of the setting
  */
 export async function watchUse(
   state: Pick<StateStore, 'commit'>,
@@ -43,7 +46,7 @@ export async function watchUse(
 ): Promise<void> {
   if (seconds === undefined) return
   const payload: Payload = { subscriptionId: id, sinceMs, seconds, ...last }
-  const timer = { id: `unused:${id}:${seconds}`, dueInMs: leftMs ?? seconds * 1_000, payload }
+  const timer = { id: `unused:${id}:${seconds}`, dueInMs: Math.min(leftMs ?? seconds * 1_000, LOOK_EVERY_MS), payload }
   await state.commit(tenant, { records: [], events: [], timers: [timer] })
 }
 
