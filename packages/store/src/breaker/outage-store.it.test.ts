@@ -158,7 +158,7 @@ test('rejections of a deleted subscription are gone, and none are recorded of it
   const both = [endpoint, await anEndpoint()]
   const recorded = async () => {
     for (const each of both) await rejections.record(each, 1_000)
-    return (await Promise.all(both.map(rejections.find))).map((each) => each?.sinceMs)
+    return (await Promise.all(both.map((each) => rejections.find(each)))).map((each) => each?.sinceMs)
   }
   expect(await recorded()).toEqual([1_000, 1_000])
   await deleted(endpoint)
