@@ -76,7 +76,7 @@ export const workerFields = {
   ),
   WAITING_LIMIT_PER_TENANT: described(
     'Deliveries of one tenant that wait for a retry. Further ones are parked instead. One of over 8 KB counts once for each 8 KB ([limits](limits.md#settled-and-waiting-deliveries)).',
-    integer({ min: 1, max: 1_000_000_000 }, 500_000),
+    integer({ min: 1, max: 1_000_000_000 }, 1_000_000),
   ),
   LOG_SAMPLE_ACKNOWLEDGED: described(
     'Logs one of this many deliveries that are acknowledged at their first attempt; 1: every one. Failures are always logged.',
@@ -124,6 +124,8 @@ export const policyOf = (config: WorkerConfig): DeliveryPolicy => ({
   limits: {
     parkedPerSubscription: config.PARKED_LIMIT_PER_SUBSCRIPTION,
     parkedPerTenant: config.PARKED_LIMIT_PER_TENANT,
+    settledPerTenant: config.SETTLED_LIMIT_PER_TENANT,
+    waitingPerTenant: config.WAITING_LIMIT_PER_TENANT,
     attemptsAtOnce: config.SUBSCRIPTION_CONCURRENCY,
     quickAttemptsAtOnce: Math.max(config.SUBSCRIPTION_CONCURRENCY, config.SUBSCRIPTION_CONCURRENCY_QUICK),
   },

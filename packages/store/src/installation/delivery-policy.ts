@@ -10,6 +10,8 @@ export interface DeliveryPolicy {
   readonly limits: {
     readonly parkedPerSubscription: number
     readonly parkedPerTenant: number
+    readonly settledPerTenant: number
+    readonly waitingPerTenant: number
     readonly attemptsAtOnce: number
     readonly quickAttemptsAtOnce: number
   }

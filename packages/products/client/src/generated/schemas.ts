@@ -448,6 +448,10 @@ export interface Schemas {
       parkedPerSubscription: number;
       /** Parked deliveries of the tenant that keep their body. */
       parkedPerTenant: number;
+      /** Settled deliveries of the tenant that are kept for `deliveryMs`; further ones for about a minute. */
+      settledPerTenant: number;
+      /** Deliveries of the tenant that wait for a retry; further ones are parked. */
+      waitingPerTenant: number;
       /** Attempts that one worker makes at one subscription concurrently. */
       attemptsAtOnce: number;
       /** Likewise while the endpoint answers within 250 ms. */

@@ -252,13 +252,20 @@ test('the policy is what the workers reported', async () => {
     retryWaitsMs: [10_000, 60_000],
     breaker: { failures: 5, cooldownMs: 30_000 },
     retention: { deliveryMs: HOUR_MS, parkedMs: 30 * 24 * HOUR_MS },
-    limits: { parkedPerSubscription: 1, parkedPerTenant: 2, attemptsAtOnce: 10, quickAttemptsAtOnce: 80 },
+    limits: {
+      parkedPerSubscription: 1,
+      parkedPerTenant: 2,
+      settledPerTenant: 3,
+      waitingPerTenant: 4,
+      attemptsAtOnce: 10,
+      quickAttemptsAtOnce: 80,
+    },
   })
   expect((await get('/policy')).body).toMatchObject({
     deliveryTimeoutMs: 10_000,
     retryWaitsMs: [10_000, 60_000],
     retention: { journalMs: 86_400_000 },
-    limits: { recoveryPerSecond: 50, subscriptionsPerTenant: 100_000 },
+    limits: { settledPerTenant: 3, waitingPerTenant: 4, recoveryPerSecond: 50, subscriptionsPerTenant: 100_000 },
     egressAddresses: ['203.0.113.0/28'],
   })
 })

@@ -35,6 +35,11 @@ const policySchema = completeComponent('DeliveryPolicy', 'How this installation 
     ),
     parkedPerSubscription: count('Parked deliveries of one subscription that keep their body.', 100_000),
     parkedPerTenant: count('Parked deliveries of the tenant that keep their body.', 150_000),
+    settledPerTenant: count(
+      'Settled deliveries of the tenant that are kept for `deliveryMs`; further ones for about a minute.',
+      500_000,
+    ),
+    waitingPerTenant: count('Deliveries of the tenant that wait for a retry; further ones are parked.', 1_000_000),
     attemptsAtOnce: count('Attempts that one worker makes at one subscription concurrently.', 10),
     quickAttemptsAtOnce: count('Likewise while the endpoint answers within 250 ms.', 80),
     recoveryPerSecond: count('Deliveries per second that a recovery sends at most.', 50),
