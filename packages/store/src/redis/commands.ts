@@ -31,17 +31,16 @@ export function withScripts(client: RedisClient) {
   /**
    * Runs a script for many parts, whose hash tags may differ, in as few calls as possible: in a cluster, one or more for
    * each tag. The script must be repeatable: if Redis refuses a part, the other parts of its call are sent again.
-   * @param shared the arguments before those of the parts, in every call
    * @returns the reply to each call
    */
   async function runParts<Name extends ScriptName>(
     name: Name,
     parts: readonly ScriptPart[],
-    shared: readonly (string | number)[] = [],
   ): Promise<ScriptReplies[Name][]> {
     const call = (some: readonly ScriptPart[]): Promise<ScriptReplies[Name]> => {
       const keys = some.flatMap((part) => part.keys)
-      return runScript(name, keys, [...shared, ...some.flatMap((part) => part.args)])
+      const args = some.flatMap((part) => part.args)
+      return runScript(name, keys, args)
     }
     const replies = await Promise.all(
       callsOf(parts, mayMixTags).map(async (some) => {
