@@ -84,6 +84,19 @@ test('a refusal is written, logged and followed by another look, which finds wha
   ])
 })
 
+test('a refusal that could not be written is written with the next flush, because readers depend on it', async () => {
+  const { aWorker, setAway, written } = aWorld()
+  const { take, flush, log } = aWorker()
+  setAway(true)
+  take(5)
+  await flush()
+  setAway(false)
+  await flush()
+  await flush()
+  expect(written).toEqual([['acme settled', 0, true]])
+  expect(log.lines.filter(({ level }) => level === 'info')).toHaveLength(1)
+})
+
 test('without Redis the counts of that time are lost, and nothing else changes', async () => {
   const { aWorker, setAway, written } = aWorld()
   const { take, flush } = aWorker()

@@ -36,9 +36,12 @@ export function createTenantLimits({ counts, limits, redisNow, log }: TenantLimi
   /** Of all workers when last read, with what this one has kept since. */
   const totals = new LRUCache<string, number>({ max: MAX_REMEMBERED, ttl: REMEMBERED_MS })
 
+  const entryOf = (name: string, tenant: Tenant, kind: KeptKind): Unwritten =>
+    getOrCreate(unwritten, name, () => ({ tenant, kind, cells: new Map(), kept: 0, refused: 0 }))
+
   const keep: Keep = (tenant, kind, keptMs, units = 1) => {
     const name = `${kind} ${tenant ?? ''}`
-    const entry = getOrCreate(unwritten, name, () => ({ tenant, kind, cells: new Map(), kept: 0, refused: 0 }))
+    const entry = entryOf(name, tenant, kind)
     const total = totals.get(name) ?? 0
     if (total >= limits[kind]) {
       entry.refused += units
@@ -57,12 +60,14 @@ export function createTenantLimits({ counts, limits, redisNow, log }: TenantLimi
     unwritten = new Map()
     let lost = 0
     for (const [name, { tenant, kind, cells, refused }] of due) {
-      if (refused > 0) log.info('a tenant is at its limit', { tenant, kind, limit: limits[kind], refused })
       try {
         const total = await counts.add(tenant, kind, cells, refused > 0)
         totals.set(name, total + (unwritten.get(name)?.kept ?? 0))
+        if (refused > 0) log.info('a tenant is at its limit', { tenant, kind, limit: limits[kind], refused })
       } catch {
         lost += 1
+        // Unlike counts, refusals may be written twice. Without them, deliveries whose records were short look pending.
+        if (refused > 0) entryOf(name, tenant, kind).refused += refused
       }
     }
     if (lost > 0) log.debug('what tenants keep was not counted', { tenants: lost })
