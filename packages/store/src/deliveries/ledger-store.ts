@@ -149,8 +149,8 @@ export interface DeliveryRetention {
 const OUTAGE_SLACK_MS = 7 * 86_400_000
 /** How long after its wait a duplicate may still arrive, because the broker or the workers were away. */
 const DUPLICATE_SLACK_MS = 3_600_000
-/** For the redelivery of a message that was not acknowledged, and for readers. */
-const SHORT_MS = 60_000
+/** How long every record is kept at least: for the redelivery of a message that was not acknowledged, and for readers. */
+export const SHORT_MS = 60_000
 
 /**
  * What of a delivery expires when. Pure. Body and held message expire with the record.

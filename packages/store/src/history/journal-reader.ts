@@ -7,6 +7,7 @@ import {
   type SubscriptionId,
   type Tenant,
 } from '@switchhook/contracts'
+import { SHORT_MS } from '../deliveries/ledger-store.ts'
 import { journalIndexKey, journalKey, recipientsKey, refusedKey } from '../keys.ts'
 import type { ListPart } from '../paging.ts'
 import { execute, type Redis } from '../redis/redis.ts'
@@ -86,14 +87,17 @@ export function createJournalReader(redis: Redis, limits: JournalLimits) {
       const stored = await redis[execute]((commands) => commands.get(recipientsKey(entry.eventId)))
       return stored === null ? undefined : (JSON.parse(stored) as SubscriptionId[])
     },
+    /** Whether the finished deliveries of an event of `atMs` have records, but for those beyond the limit of the tenant. */
+    hasRecords: (atMs: number): boolean => atMs >= Date.now() - limits.deliveryRetentionMs + RECENT_MARGIN_MS,
     /**
      * Whether a delivery that was fanned out at `atMs`, and has no record, is pending: that of a settled one would still exist.
-     * At its limit of settled deliveries, a tenant's records are kept for less time.
+     * Beyond its limit of settled deliveries, a tenant's records are kept for less time.
      */
     async recent(tenant: Tenant): Promise<(atMs: number) => boolean> {
       const refusedMs = await redis[execute]((commands) => commands.get(refusedKey(tenant, 'settled')))
-      const sinceMs = Math.max(Date.now() - limits.deliveryRetentionMs + RECENT_MARGIN_MS, Number(refusedMs))
-      return (atMs) => atMs >= sinceMs
+      const nowMs = Date.now()
+      const expiredMs = Math.max(nowMs - limits.deliveryRetentionMs, Math.min(Number(refusedMs), nowMs - SHORT_MS))
+      return (atMs) => atMs >= expiredMs + RECENT_MARGIN_MS
     },
     /** At most `count` entries after `after` and up to `until` (inclusive), the oldest first. */
     async after(tenant: Tenant, after: JournalId, count: number, until = '+'): Promise<readonly JournalEntry[]> {

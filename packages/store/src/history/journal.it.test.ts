@@ -171,9 +171,19 @@ test('a delivery without a record is pending until those that were settled immed
 
 test('a delivery that was fanned out before a record was kept for less time is not pending, because its record may have expired', async () => {
   const [tenant, nowMs] = [newTenant(), Date.now()]
-  await redis[execute]((commands) => commands.set(refusedKey(tenant, 'settled'), nowMs - 30_000))
-  expect([nowMs, nowMs - 29_000, nowMs - 31_000].map(await reader.recent(tenant))).toEqual([true, true, false])
-  expect((await reader.recent(newTenant()))(nowMs - 31_000)).toBe(true)
+  const hourly = createJournalReader(redis, { ...limits, deliveryRetentionMs: 3_600_000 })
+  const refusedAt = (atMs: number) => redis[execute]((commands) => commands.set(refusedKey(tenant, 'settled'), atMs))
+  await refusedAt(nowMs - 300_000)
+  // Clocks differ.
+  expect([-285_000, -295_000, -305_000].map((ms) => nowMs + ms).map(await hourly.recent(tenant))).toEqual([
+    true,
+    false,
+    false,
+  ])
+  expect((await hourly.recent(newTenant()))(nowMs - 305_000)).toBe(true)
+  await refusedAt(nowMs)
+  // Each record lasts for a minute.
+  expect([-45_000, -55_000].map((ms) => nowMs + ms).map(await hourly.recent(tenant))).toEqual([true, false])
 })
 
 test('pages of any sizes show every event once and in order, whatever is appended meanwhile', async () => {

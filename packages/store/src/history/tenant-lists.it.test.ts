@@ -306,6 +306,20 @@ describe('the deliveries of the latest events', () => {
     expect(await readLog({ matches: ({ state }) => state === 'waiting' })).toEqual([two.deliveryId])
   })
 
+  test('are listed with their records also at the limit of settled deliveries; one that may have had a record is not pending', async () => {
+    const id = await subscribe()
+    const [one] = (await fanOut([id])) as [Delivery]
+    await fanOut([id])
+    await world.store.settle(one, delivered(one), { state: 'acknowledged' })
+    const isRecent = jest.fn(() => false)
+    const atLimit = { ...journal(), recent: async () => isRecent }
+    const list = async () =>
+      (await createTenantLog(world.redis, atLimit).page('acme', { limit: 5, matches: any })).items
+    expect((await list()).map(({ deliveryId }) => deliveryId)).toEqual([one.deliveryId])
+    isRecent.mockReturnValue(true)
+    expect((await list()).map(({ state }) => state)).toEqual(['pending', 'acknowledged'])
+  })
+
   test('are filtered by what the event is about', async () => {
     const id = await subscribe()
     const subject = { callId: 'a', agentUri: 'sip:alice@acme.example', correlationId: null }

@@ -37,7 +37,10 @@ const EVENTS_AT_ONCE = 250
 const cursors = createListCursor('d', /^\d{1,16} \d{1,9}$/)
 
 /** The deliveries of a tenant's latest events, in any state, found through the journal. */
-export function createTenantLog(redis: Redis, journal: Pick<JournalReader, 'newestFirst' | 'recent' | 'recipients'>) {
+export function createTenantLog(
+  redis: Redis,
+  journal: Pick<JournalReader, 'hasRecords' | 'newestFirst' | 'recent' | 'recipients'>,
+) {
   /** @param from the place at which the first event's deliveries begin */
   async function candidatesOf(
     events: readonly JournalEntry[],
@@ -62,17 +65,25 @@ export function createTenantLog(redis: Redis, journal: Pick<JournalReader, 'newe
     return found
   }
 
-  async function load(tenant: Tenant, candidates: readonly Candidate[]): Promise<(ListedDelivery | undefined)[]> {
+  async function load(
+    tenant: Tenant,
+    candidates: readonly Candidate[],
+    isRecent: (atMs: number) => boolean,
+  ): Promise<(ListedDelivery | undefined)[]> {
     const found = await readListed(redis, candidates)
-    const withoutRecord = candidates.filter((_, i) => found[i] === undefined)
-    const ids = [...new Set(withoutRecord.map(({ subscriptionId }) => subscriptionId))]
+    const pending = new Set(
+      candidates.filter(({ since }, i) => found[i] === undefined && isRecent(Number(since) / 1_000)),
+    )
+    const ids = [...new Set([...pending].map(({ subscriptionId }) => subscriptionId))]
     const key = subscriptionsKey(tenant)
     const stored = ids.length === 0 ? [] : await redis[execute]((commands) => commands.hmget(key, ...ids))
     const urls = new Map(ids.map((id, i) => [id, stored[i] && parseSubscription(stored[i]).url]))
-    return candidates.map(({ event: { eventId, eventType, fannedOutAt }, subscriptionId }, i) => {
+    return candidates.map((candidate, i) => {
+      const { event, subscriptionId } = candidate
+      const { eventId, eventType, fannedOutAt } = event
       // Without a url, its subscription was deleted: the delivery is withdrawn as soon as a worker takes it.
       const url = urls.get(subscriptionId)
-      if (found[i] !== undefined || url == null) return found[i]
+      if (!pending.has(candidate) || url == null) return found[i]
       return pendingDelivery({ subscriptionId, eventId, eventType, tenant, url, firstDueAt: fannedOutAt })
     })
   }
@@ -93,11 +104,11 @@ export function createTenantLog(redis: Redis, journal: Pick<JournalReader, 'newe
         const before = place?.since ?? upperBound(undefined, toMs)
         const bounds = { before, from: lowerBound(fromMs), count: EVENTS_AT_ONCE }
         const listed = await journal.newestFirst(tenant, bounds, texts)
-        const recent = listed.filter(({ since }) => isRecent(Number(since) / 1_000))
+        const recent = listed.filter(({ since }) => journal.hasRecords(Number(since) / 1_000))
         const fitting = recent.flatMap(({ entry }) => (entry && fitsEvent(entry, query) ? [entry] : []))
         const all = await candidatesOf(fitting, place, only, MAX_DELIVERIES - loaded + 1)
         const some = all.slice(0, MAX_DELIVERIES - loaded)
-        const found = await load(tenant, some)
+        const found = await load(tenant, some, isRecent)
         for (const [i, candidate] of some.entries()) {
           const item = found[i]
           if (item === undefined || !matches(item)) continue
