@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import {
+  AppError,
   type Delivery,
   type DeliveryId,
   newSubscriptionId,
@@ -95,13 +96,14 @@ function openReplica(redis: Redis) {
     log: silentLog,
   })
   const [again, leases]: [number[], unknown[]] = [[], []]
+  let refusal: (() => Promise<never>) | undefined
   const rejected = createRecoverRejected({
     subscriptions: createSubscriptionStore(redis, unverified, {}),
     rejections: {
       ...recording,
       remove: (...those) => (dies ? Promise.reject(new Error('died')) : recording.remove(...those)),
     },
-    recoveries: book,
+    recoveries: { ...book, begin: (...those) => (refusal ?? book.begin)(...those) },
     parked: {
       ...parked,
       newest: async (id) => {
@@ -127,6 +129,7 @@ function openReplica(redis: Redis) {
     again,
     leases,
     deps: { parked, parkedCounts, journal },
+    begins: (as: typeof refusal) => void (refusal = as),
     timerDue: rejected.timerDue,
     asked: async (payload: unknown = { subscriptionId }) => {
       await rejected.timerDue({ tenant, payload })
@@ -168,6 +171,18 @@ async function run(): Promise<void> {
     await driver.idle()
   }
 }
+
+test('one that is refused, because too many of the tenant run, is tried again in five minutes: counting is expensive', async () => {
+  await park()
+  const refused = () => Promise.reject(new AppError('recovery-in-progress'))
+  replicas[0].begins(refused)
+  await replicas[0].asked()
+  expect(replicas[0].again).toEqual([5 * MINUTE_MS])
+  expect(await recorded()).toBeDefined()
+  replicas[0].begins(undefined)
+  await replicas[0].asked()
+  expect(await recoveries()).toHaveLength(1)
+})
 
 test('two replicas that are asked at the same time, and again, begin one recovery, of the deliveries that were rejected', async () => {
   const earlier = newDelivery(subscriptionId, { tenant })

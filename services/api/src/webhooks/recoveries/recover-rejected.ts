@@ -1,4 +1,4 @@
-import type { RecoveryId, Subscription, SubscriptionId } from '@switchhook/contracts'
+import { AppError, type RecoveryId, type Subscription, type SubscriptionId, type Tenant } from '@switchhook/contracts'
 import type { DueTimer, Rejections, StateStore } from '@switchhook/store'
 import type { WebhookParts } from '../stores.ts'
 import { countRecovery, type RecoveryRouteDeps } from './begin-recovery.ts'
@@ -28,6 +28,11 @@ const COUNT_LEASE_MS = 15_000
  */
 export function createRecoverRejected(deps: RecoverRejectedDeps) {
   const counting = new Map<RecoveryId, Promise<void>>()
+
+  async function setTimer(tenant: Tenant, payload: Question, dueInMs: number): Promise<void> {
+    const timer = { id: `rejected:${payload.subscriptionId}`, dueInMs, payload }
+    await deps.store.commit(tenant, { records: [], events: [], timers: [timer] })
+  }
 
   async function begin(subscription: Subscription, rejections: Rejections): Promise<void> {
     const { tenant, id: subscriptionId } = subscription
@@ -62,17 +67,17 @@ export function createRecoverRejected(deps: RecoverRejectedDeps) {
     if (question.counting !== undefined && question.counting !== recoveryId && hasBegun(question.counting)) return
     if (hasBegun(recoveryId)) return deps.rejections.remove(endpoint, rejections)
     const waitMs = waitMsAfter(recoveries, deps.now())
-    const timer = {
-      id: `rejected:${subscriptionId}`,
-      dueInMs: waitMs > 0 ? waitMs : COUNT_LEASE_MS,
-      payload: { subscriptionId, ...(waitMs <= 0 && { counting: recoveryId }) },
-    }
-    await deps.store.commit(tenant, { records: [], events: [], timers: [timer] })
-    if (waitMs > 0 || counting.has(recoveryId)) return
+    if (waitMs > 0) return setTimer(tenant, { subscriptionId }, waitMs)
+    await setTimer(tenant, { subscriptionId, counting: recoveryId }, COUNT_LEASE_MS)
+    if (counting.has(recoveryId)) return
     const begun = begin(subscription, rejections)
-      .catch((error: unknown) => {
+      .catch(async (error: unknown) => {
         deps.log.warn('a recovery of rejected deliveries could not begin; it is tried again', { ...endpoint, error })
+        // Too many of the tenant run. Counting, and finding that, is expensive.
+        if (error instanceof AppError) await setTimer(tenant, { subscriptionId }, AT_MOST_EVERY_MS)
       })
+      // Without Redis, the lease ends.
+      .catch(() => {})
       .finally(() => counting.delete(recoveryId))
     counting.set(recoveryId, begun)
   }
