@@ -759,6 +759,20 @@ describe('beginning', () => {
       await eventually(async () => expect(await known(tenant, running)).toEqual([true, false, true]))
       await beginOf(randomUUID(), false)
     })
+
+    test('is listed after a page whose last recovery has given way to a new one meanwhile', async () => {
+      const running = await beginOf(tenant, false)
+      const ended = [await beginOf(tenant, true), await beginOf(tenant, true)].toReversed()
+      const page = async (cursor?: string | null) => {
+        const { items, nextCursor } = await limited().page(tenant, { limit: 2, ...(cursor && { cursor }) })
+        return { ids: items.map(({ recoveryId }) => recoveryId), nextCursor }
+      }
+      const first = await page()
+      expect(first).toEqual({ ids: ended, nextCursor: expect.any(String) as string })
+      expect(await page(first.nextCursor)).toEqual({ ids: [running], nextCursor: null })
+      await beginOf(tenant, true)
+      expect(await page(first.nextCursor)).toEqual({ ids: [running], nextCursor: null })
+    })
   })
 
   test('does not make the recovery visible to another tenant', async () => {

@@ -50,7 +50,15 @@ const parseList = (stored: unknown): readonly Listed[] =>
 const idsOf = (list: readonly Listed[], subscriptionId: SubscriptionId): RecoveryId[] =>
   list.flatMap(([recoveryId, of]) => (of === subscriptionId ? [recoveryId] : []))
 
-const cursors = createListCursor('r', /^[0-9a-f-]{36}$/)
+/** The last recovery of a page, and how many follow it. */
+const cursors = createListCursor('r', /^[0-9a-f-]{36} \d{1,4}$/)
+
+/** A recovery that was dropped meanwhile leaves the place before as many as followed it. */
+function placeAfter(ids: readonly RecoveryId[], cursor: string): number {
+  const [last, following] = cursors.parse(cursor).split(' ')
+  const at = ids.findIndex((id) => id === last)
+  return at < 0 ? Math.max(0, ids.length - Number(following)) : at + 1
+}
 
 /** Writes the recovery and the timer of its next step in one commit. */
 export function writingOf(recovery: Recovery, dueInMs?: number): Writing {
@@ -155,15 +163,12 @@ export function createRecoveryBook(
      * @throws AppError `invalid-request` for a cursor that is not from this list
      */
     page: async (tenant: Tenant, { limit, cursor }: PageQuery) => {
-      const after = cursor === undefined ? undefined : cursors.parse(cursor)
       const ids = (await readList(tenant)).map(([id]) => id)
-      // A recovery that has left the list meanwhile was the oldest that had ended: nothing follows it but some that run for longer.
-      const place = after === undefined ? -1 : ids.findIndex((id) => id === after)
-      const from = after !== undefined && place < 0 ? ids.length : place + 1
+      const from = cursor === undefined ? 0 : placeAfter(ids, cursor)
       const page = ids.slice(from, from + limit)
-      const last = page.at(-1)
-      const hasMore = from + page.length < ids.length
-      return { items: await read(tenant, page), nextCursor: hasMore && last !== undefined ? cursors.of(last) : null }
+      const following = ids.length - from - page.length
+      const nextCursor = following > 0 ? cursors.of(`${page.at(-1)} ${following}`) : null
+      return { items: await read(tenant, page), nextCursor }
     },
     /** Resolves once the replica that sends its batch has stopped, or is presumed dead: nothing is sent afterwards. */
     cancel: async (tenant: Tenant, recoveryId: RecoveryId): Promise<Recovery | undefined> => {
