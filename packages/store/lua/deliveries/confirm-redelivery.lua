@@ -1,9 +1,7 @@
 -- Records that the run of begin-redelivery.lua has been published, unless a worker has already settled one of its slots.
 -- Ends the lease of its sender.
--- KEYS    1 record   2 sender   3 the run that this sender's request began from
+-- KEYS    1 record   2 sender
 -- ARGV    1 run   2 view, JSON   3 how long the record is kept at least, ms   4 the sender, '' if it is not known
---         5 how long KEYS[3] is still kept, ms
-redis.call('PEXPIRE', KEYS[3], ARGV[5], 'LT')
 if redis.call('GET', KEYS[2]) == ARGV[4] then
   redis.call('DEL', KEYS[2])
 end

@@ -38,8 +38,8 @@ const ANNOUNCED_MS = 7 * 86_400_000
 const SENDING_LEASE_MS = 15_000
 /** Longer than an idempotency key is remembered. */
 const REDELIVERY_NOTED_MS = 2 * 86_400_000
-/** Once it is sent: longer than the request takes to store its answer, which its repeats then get. */
-const SENT_NOTED_MS = 10 * 60_000
+/** Once the answer is stored: longer than a run of the request that began before. */
+const ANSWERED_NOTED_MS = 10 * 60_000
 /** Longer than publishing takes. A new delivery that could not be published is forgotten after it. */
 const UNSENT_MS = 60_000
 /** The default of DELIVERY_LOG_RETENTION, for a list that fan-out has not written yet, and may never write. */
@@ -103,12 +103,14 @@ export const createDeliveryArchive = (redis: Redis) => ({
   },
   /** Notes that the record of `beginRedelivery` was published: by this sender, or if absent, by another one. */
   async redeliverySent(record: DeliveryRecord, by?: Pick<Redeliverer, 'sender'>): Promise<void> {
-    const { deliveryId, run } = record
-    const sender = by?.sender ?? ''
-    const keys = [recordKey(deliveryId), senderKey(deliveryId), redeliveryKey(deliveryId, sender)]
-    const args = [run, viewJson(record), ANNOUNCED_MS, sender, SENT_NOTED_MS]
+    const keys = [recordKey(record.deliveryId), senderKey(record.deliveryId)]
+    const args = [record.run, viewJson(record), ANNOUNCED_MS, by?.sender ?? '']
     await runScript(redis, 'deliveries/confirm-redelivery', keys, args)
     await removeParked(redis, { ...record, run: record.run - 1 })
+  },
+  /** Soon forgets what `begunFrom` finds: repeats of the request get its stored answer. */
+  async redeliveryAnswered(deliveryId: DeliveryId, requestId: string): Promise<void> {
+    await redis[execute]((commands) => commands.pexpire(redeliveryKey(deliveryId, requestId), ANSWERED_NOTED_MS))
   },
   /** Lists a delivery that was not fanned out among those of its subscription. Can be repeated. */
   async list({ tenant, subscriptionId, eventId, eventType }: Pick<Delivery, keyof Endpoint | 'eventId' | 'eventType'>) {

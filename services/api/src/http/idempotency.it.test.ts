@@ -658,6 +658,22 @@ describe('refusals and failures', () => {
     expect(again).toMatchObject({ body: { id: 1 }, large: { text: '["crm",{"id":1,"text":null}]' } })
   })
 
+  test('what a handler has noted for a repeat is forgotten once its answer is stored, and only then', async () => {
+    const { idempotency } = partsOfReplica()
+    const asked = { path: SUBSCRIPTIONS, key: newKey() }
+    let forgotten = 0
+    const handle = async (): Promise<Answer> => ({ status: 202, answered: async () => void forgotten++ })
+    const cut = { ...idempotency, finish: () => Promise.reject(new Unavailable('redis', 'away')) }
+    expect(await carryOut(cut, asked, handle)).toMatchObject({ status: 202 })
+    const takenOver = { ...idempotency, finish: async () => false }
+    expect(await carryOut(takenOver, { ...asked, key: newKey() }, handle)).toMatchObject({ status: 202 })
+    expect(forgotten).toBe(0)
+    const stored = { ...asked, key: newKey() }
+    await carryOut(idempotency, stored, handle)
+    expect(await carryOut(idempotency, stored, handle)).toMatchObject({ headers: { 'Idempotent-Replayed': 'true' } })
+    expect(forgotten).toBe(1)
+  })
+
   test('an answer that cannot be stored is still sent, and a warning is logged', async () => {
     const { idempotency, route } = partsOfReplica()
     const asked = { path: SUBSCRIPTIONS, key: newKey(), json: subscribe }

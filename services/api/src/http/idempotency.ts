@@ -41,7 +41,7 @@ export type AnswerOnce = (
  * error, so that its replay has the id of the repeated request.
  */
 type Kept =
-  | { readonly answer: Omit<Answer, 'confidential' | 'large'>; readonly sealed?: string }
+  | { readonly answer: Omit<Answer, 'confidential' | 'large' | 'answered'>; readonly sealed?: string }
   | { readonly refusal: Pick<HeaderedError, 'code' | 'extra' | 'headers'> }
 
 const KEY = /^[\x20-\x7e]{1,255}$/
@@ -104,16 +104,18 @@ export function createAnswerOnce(
 
     const { claim } = begun
     /** The handler has run, so the client gets its answer even if the answer cannot be stored. */
-    const keep = async (kept: Kept): Promise<void> => {
-      await store.finish(claim, kept).catch((error: unknown) => {
+    const keep = async (kept: Kept, answered?: Answer['answered']): Promise<void> => {
+      try {
+        if (await store.finish(claim, kept)) await answered?.()
+      } catch (error) {
         log.warn('the answer to an Idempotency-Key could not be stored', { requestId: request.requestId, error })
-      })
+      }
     }
     try {
       const answer = await handle({ ...request, idFor: (name) => uuidV5(claim.seed, name), isRerun: claim.isRerun })
-      const { confidential, large: _, ...open } = answer
+      const { confidential, large: _, answered, ...open } = answer
       const sealed = confidential && vault.seal(JSON.stringify(confidential), sealedFor(scope))
-      await keep({ answer: open, ...(sealed !== undefined && { sealed }) })
+      await keep({ answer: open, ...(sealed !== undefined && { sealed }) }, answered)
       return answer
     } catch (error) {
       const refusal = lastingRefusalOf(error)

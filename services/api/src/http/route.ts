@@ -56,6 +56,8 @@ export interface Answer {
   readonly confidential?: Readonly<Record<string, unknown>>
   /** Large fields of the body. A stored answer leaves them out, and the route's `reread` supplies them for its replay. */
   readonly large?: Readonly<Record<string, unknown>>
+  /** Called once the answer to a keyed request is stored, so that the handler will not run again. */
+  readonly answered?: () => Promise<void>
   /** The request changed nothing, such as a command without effect; it gets no audit entry. */
   readonly isUnchanged?: boolean
   /** Takes over the response, which is a stream of events without a `body`. Must not throw. */

@@ -62,6 +62,7 @@ export const deliverEvent: RouteOf<RedeliverDeps, ValueOf<typeof requestSchema>>
     const accepted = (state: DeliveryRecord['state']) => ({
       status: 202,
       body: { deliveryId, eventId, subscriptionId, state },
+      ...(requestId !== undefined && { answered: () => deliveries.redeliveryAnswered(deliveryId, requestId) }),
     })
 
     const record = await deliveries.find(deliveryId)

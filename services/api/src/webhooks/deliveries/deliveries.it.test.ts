@@ -342,6 +342,16 @@ describe('sending again', () => {
       expect(answer?.large).toMatchObject({ envelope: { deliveryId }, attempts: [{ run: 1 }, { run: 1 }] })
     })
 
+    test('what its repeat needs is forgotten with the answer that is stored', async () => {
+      const { deliveryId } = await park(await subscribe())
+      const forgotten: unknown[] = []
+      const archive = { redeliveryAnswered: async (...those: unknown[]) => void forgotten.push(those) }
+      const { answer } = await runLives(deliveryId, [{ archive }])
+      expect(forgotten).toEqual([])
+      await answer?.answered?.()
+      expect(forgotten).toEqual([[deliveryId, '5b1fbb0c-0d51-4d30-8fd1-1f3f3d3c5f5e']])
+    })
+
     test('the repeat sends the run if the process died before publishing', async () => {
       const { deliveryId } = await park(await subscribe())
       const { answer, runs } = await runLives(deliveryId, [{ archive: { beginRedelivery: dead } }, {}])

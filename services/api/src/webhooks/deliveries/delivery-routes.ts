@@ -75,7 +75,14 @@ export const redeliverDelivery: RouteOf<DeliveryRouteDeps> = {
     const found = await findDelivery(deps, caller.tenant, deliveryId)
     const { attempts, envelope, ...view } = viewOf(await redeliver(deps, found, requestId))
     // An envelope can have 256 KB, the attempts 16 KB.
-    return { status: 202, body: { ...view, attempts: [], envelope: null }, large: { attempts, envelope } }
+    return {
+      status: 202,
+      body: { ...view, attempts: [], envelope: null },
+      large: { attempts, envelope },
+      ...(requestId !== undefined && {
+        answered: () => deps.deliveries.redeliveryAnswered(found.deliveryId, requestId),
+      }),
+    }
   },
   /** The attempts of earlier runs, as in the first answer. Without the record, only the journal can have the envelope. */
   async reread({ tenant }, body, { deliveries, journal }) {
