@@ -38,7 +38,6 @@ function ledgerIn(stored: string, key: string): Ledger | undefined {
 export function createLedgerStore(redis: Redis, retention: DeliveryRetention) {
   const { keep = () => true } = retention
   const lifetimes = createLifetimes(retention)
-  const finishedMs = createFinishedMs(retention)
 
   /** One command for each key, so that a primary of a cluster that is away fails its own deliveries only. */
   const readOne = (key: string): Promise<string> =>
@@ -84,8 +83,7 @@ export function createLedgerStore(redis: Redis, retention: DeliveryRetention) {
     const view = viewOf(delivery, attempt, outcome)
     const ledger = ledgerOf(view, next)
     let expected = lineBefore(delivery)
-    const isFinished = factsOfState(view.state).kept === 'finished'
-    const recordMs = isFinished ? finishedMs(delivery, unitsOf(delivery)) : lifetimes.recordMs(delivery, view.state)
+    const recordMs = lifetimes.recordMs(delivery, view.state)
     const isFirst = view.state === 'acknowledged' && attempt !== null && expected === ''
     if (isFirst && lifetimes.ledgerMs(delivery, false) === 0) {
       const first = { key: recordKey(deliveryId), record: recordText(ledger, view, [attempt]), keptMs: recordMs }
@@ -153,7 +151,7 @@ const DUPLICATE_SLACK_MS = 3_600_000
 export const SHORT_MS = 60_000
 
 /**
- * What of a delivery expires when. Pure. Body and held message expire with the record.
+ * What of a delivery expires when. Body and held message expire with the record.
  *
  * | what | kept after its last write |
  * | --- | --- |
@@ -162,8 +160,8 @@ export const SHORT_MS = 60_000
  * | record, other states | `finishedRetentionMs`; at the limit of the tenant, twice the first wait, at least a minute |
  * | ledger of a run that ended, apart from the record | the longest wait of a duplicate, and an hour; 0 if the record certainly lasts longer |
  */
-export function createLifetimes(retention: Omit<DeliveryRetention, 'keep'>) {
-  const { finishedRetentionMs, parkedRetentionMs, scheduleOf } = retention
+export function createLifetimes(retention: DeliveryRetention) {
+  const { finishedRetentionMs, parkedRetentionMs, scheduleOf, keep = () => true } = retention
   const leastKeptMs = Math.min(finishedRetentionMs, parkedRetentionMs)
 
   /** How long any record of an ended run lasts: until no duplicate of a first message waits, if the first wait is not very long. */
@@ -173,12 +171,19 @@ export function createLifetimes(retention: Omit<DeliveryRetention, 'keep'>) {
     return Math.min(leastKeptMs, twiceMs > leastKeptMs ? SHORT_MS : Math.max(SHORT_MS, twiceMs))
   }
 
+  /** How long the record of a finished delivery is kept, which the limit of its tenant counts with each call. */
+  const finishedMs = (delivery: Pick<Delivery, 'tenant' | 'deliveryId'>, units = 1): number =>
+    keep(delivery.tenant, 'settled', finishedRetentionMs, units) ? finishedRetentionMs : shortestMs(delivery)
+
   return {
     shortestMs,
-    recordMs(message: MessageIdentity, state: DeliveryState): number {
+    finishedMs,
+    /** Counts a finished one, as `finishedMs` does. */
+    recordMs(delivery: Delivery, state: DeliveryState): number {
       const { kept } = factsOfState(state)
-      if (kept === 'schedule') return scheduleOf(message).waitsMs.reduce((sum, waitMs) => sum + waitMs, OUTAGE_SLACK_MS)
-      return kept === 'parked' ? parkedRetentionMs : finishedRetentionMs
+      if (kept === 'schedule')
+        return scheduleOf(delivery).waitsMs.reduce((sum, waitMs) => sum + waitMs, OUTAGE_SLACK_MS)
+      return kept === 'parked' ? parkedRetentionMs : finishedMs(delivery, unitsOf(delivery))
     },
     /** @param hasRecord false: duplicates of a first message wait for its first retry at most */
     ledgerMs(message: MessageIdentity, hasRecord: boolean): number {
@@ -189,14 +194,6 @@ export function createLifetimes(retention: Omit<DeliveryRetention, 'keep'>) {
       return waitMs > shortestMs(message) / 2 ? waitMs + DUPLICATE_SLACK_MS : 0
     },
   }
-}
-
-/** How long the record of a finished delivery is kept. The tenant's limit counts it. */
-export function createFinishedMs(retention: DeliveryRetention) {
-  const { finishedRetentionMs, keep = () => true } = retention
-  const { shortestMs } = createLifetimes(retention)
-  return (delivery: Pick<Delivery, 'tenant' | 'deliveryId'>, units = 1): number =>
-    keep(delivery.tenant, 'settled', finishedRetentionMs, units) ? finishedRetentionMs : shortestMs(delivery)
 }
 
 const NO_BODY = Buffer.alloc(0)

@@ -5,7 +5,7 @@ import { isoTime, type ScoredEntry, scoredEntries } from '../paging.ts'
 import { pipeline, type Redis, runScript } from '../redis/redis.ts'
 import type { StoredRecord } from './delivery-record.ts'
 import { endpointOf, memberOf } from './held-visits.ts'
-import { createFinishedMs, type DeliveryRetention } from './ledger-store.ts'
+import { createLifetimes, type DeliveryRetention } from './ledger-store.ts'
 import {
   CUT_AT_ONCE,
   type Cut,
@@ -41,7 +41,7 @@ const PARKING_US = 60_000_000
 export function createParkedList(redis: Redis, retention: DeliveryRetention, limits: ParkedLimits) {
   const { parkedRetentionMs } = retention
   /** A dropped delivery is kept for as long as a finished one, against late duplicates of its message. */
-  const finishedMs = createFinishedMs(retention)
+  const { finishedMs } = createLifetimes(retention)
   const sizes = createTenantSizes(redis, 'parked', limits, parkedRetentionMs)
 
   /** @param keptMsOf how long a record is still kept; '': as long as before */
