@@ -45,7 +45,7 @@ const PLACES = [
   `${MAX}-${MAX}`,
   `${MAX} 999999999`,
   `${MAX} ${randomUUID()}`,
-  randomUUID(),
+  `${randomUUID()} 9999`,
   `9999-99-99T99:99:99.999Z ${'-'.repeat(36)}`,
   'to 999999999',
   'others ',
