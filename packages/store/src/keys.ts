@@ -87,7 +87,7 @@ export const bodyKey = (delivery: DeliveryId): string => `sh:{${delivery}}:body`
 /** string: the sender that is publishing a redelivery · 15 seconds · api */
 export const senderKey = (delivery: DeliveryId): string => `sh:{${delivery}}:sender`
 
-/** string: the run that a request's redelivery began from · two days, 10 minutes once the answer is stored · api */
+/** string: the run that a request's redelivery began from · two days from its last use, 10 minutes once the answer is stored · api */
 export const redeliveryKey = (delivery: DeliveryId, requestId: string): string =>
   `sh:{${delivery}}:redelivery:${requestId}`
 

@@ -98,7 +98,8 @@ export const createDeliveryArchive = (redis: Redis) => ({
     runScript(redis, 'redis/delete-if-equal', [senderKey(deliveryId)], [sender]),
   /** The run that an earlier call of the same request began from; undefined: none has begun one. */
   async begunFrom(deliveryId: DeliveryId, requestId: string): Promise<number | undefined> {
-    const noted = await redis[execute]((commands) => commands.get(redeliveryKey(deliveryId, requestId)))
+    const key = redeliveryKey(deliveryId, requestId)
+    const noted = await redis[execute]((commands) => commands.getex(key, 'PX', REDELIVERY_NOTED_MS))
     return noted === null ? undefined : Number(noted)
   },
   /** Notes that the record of `beginRedelivery` was published: by this sender, or if absent, by another one. */
