@@ -97,6 +97,22 @@ test('a refusal that could not be written is written with the next flush, becaus
   expect(log.lines.filter(({ level }) => level === 'info')).toHaveLength(1)
 })
 
+test('tenants whose counts are written slowly delay those of others little', async () => {
+  let [writing, most, written] = [0, 0, 0]
+  const add = async (): Promise<number> => {
+    most = Math.max(most, ++writing)
+    await new Promise(setImmediate)
+    writing -= 1
+    return ++written
+  }
+  const limits = { settled: 3, ledgers: 3, waiting: 2 }
+  const { keep, flush } = createTenantLimits({ counts: { add }, limits, redisNow: () => NOW, log: recordingLog() })
+  for (let n = 0; n < 250; n++) keep(`tenant-${n}`, 'settled', HOUR_MS)
+  await flush()
+  expect(written).toBe(250)
+  expect(most).toBeGreaterThan(30)
+})
+
 test('without Redis the counts of that time are lost, and nothing else changes', async () => {
   const { aWorker, setAway, written } = aWorld()
   const { take, flush } = aWorker()

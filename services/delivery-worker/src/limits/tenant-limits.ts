@@ -1,6 +1,6 @@
 import type { Tenant } from '@switchhook/contracts'
 import { getOrCreate, type Logger, startPoll } from '@switchhook/runtime'
-import { cellEndMs, type Keep, type KeptCounts, type KeptKind } from '@switchhook/store'
+import { cellEndMs, inChunks, type Keep, type KeptCounts, type KeptKind } from '@switchhook/store'
 import { LRUCache } from 'lru-cache'
 
 export interface TenantLimitsDeps {
@@ -59,7 +59,7 @@ export function createTenantLimits({ counts, limits, redisNow, log }: TenantLimi
     const due = unwritten
     unwritten = new Map()
     let lost = 0
-    for (const [name, { tenant, kind, cells, refused }] of due) {
+    const write = async ([name, { tenant, kind, cells, refused }]: [string, Unwritten]): Promise<void> => {
       try {
         const total = await counts.add(tenant, kind, cells, refused > 0)
         totals.set(name, total + (unwritten.get(name)?.kept ?? 0))
@@ -70,6 +70,8 @@ export function createTenantLimits({ counts, limits, redisNow, log }: TenantLimi
         if (refused > 0) entryOf(name, tenant, kind).refused += refused
       }
     }
+    // One after the other, tenants whose primary of a cluster is silent would delay all others.
+    await inChunks([...due], write)
     if (lost > 0) log.debug('what tenants keep was not counted', { tenants: lost })
   }
 
