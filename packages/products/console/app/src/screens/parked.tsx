@@ -10,7 +10,7 @@ import { EndpointLink } from './links.tsx'
 import { RecoverDialog } from './recover-dialogs.tsx'
 
 const CAUSES = {
-  exhausted: 'The schedule ended.',
+  exhausted: 'The schedule ended, or a limit was reached.',
   rejected: 'Such an answer is not retried.',
   older: 'Older deliveries, whose causes were not read.',
 } as const
