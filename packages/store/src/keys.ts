@@ -97,7 +97,7 @@ export const parkedKey = (subscription: SubscriptionId): string => `sh:{s:${subs
 /** hash: how much the limits released · PARKED_RETENTION from the last release · worker */
 export const parkedLimitKey = (subscription: SubscriptionId): string => `sh:{s:${subscription}}:parked-limit`
 
-/** zset: the latest 10,000 subscriptions → when it last parked a delivery, ms · PARKED_RETENTION and a day from the last one · worker */
+/** zset: each of the latest 10,000 subscriptions that parked a delivery → when it last did, ms · PARKED_RETENTION and a day from the last one · worker */
 export const parkingSubscriptionsKey = (tenant: Tenant): string => ofTenant(tenant, 'parked')
 
 /** hash: `<delivery>:<run>` → units that a large one takes beyond one (tenant-sizes.ts); `sum` → of all with a body · as the list above · worker, api */

@@ -54,8 +54,8 @@ export type ParkedReason = (typeof PARKED_REASONS)[number]
 
 /**
  * What ended a delivery that was parked as `exhausted` before its schedule ended. `held-limit`: more was held than the limit
- * allows. `waiting-limit`: as many deliveries of the tenant waited for a retry as
- * may. `withdrawn`: a delivery that was not parked or received before would have been withdrawn.
+ * allows. `waiting-limit`: as many deliveries of the tenant waited for a retry as may. `withdrawn`: a delivery that was not
+ * parked or received before would have been withdrawn.
  */
 export const PARKED_CAUSES = ['held-limit', 'waiting-limit', 'withdrawn'] as const
 

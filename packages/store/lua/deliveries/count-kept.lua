@@ -11,12 +11,12 @@ for i = 2, #ARGV, 2 do
 end
 local cells = redis.call('HGETALL', KEYS[1])
 for i = 1, #cells, 2 do
-  local til = tonumber(cells[i])
-  if til <= now then
+  local endMs = tonumber(cells[i])
+  if endMs <= now then
     redis.call('HDEL', KEYS[1], cells[i])
   else
     kept = kept + tonumber(cells[i + 1])
-    last = math.max(last, til)
+    last = math.max(last, endMs)
   end
 end
 if last > 0 then
